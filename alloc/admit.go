@@ -97,7 +97,7 @@ func (a *admission) reclaimLeast(i int) bool {
 		return false
 	}
 	n := a.least(i)
-	return a.inDomains(i, func(i int) bool { return a.reclaim(i, n) }) ||
+	return a.inDomains(i, a.r.narrowest(i), func(i int) bool { return a.reclaim(i, n) }) ||
 		a.r.sliced(i) && a.reclaimBy(i, n, func(list []offer) bool { return a.takeSlices(i, n, list) })
 }
 

@@ -63,9 +63,34 @@ func (r *resolved) confine(counts solver.Counts) {
 func (r *resolved) sliced(i int) bool { return r.problem.Applications[i].Slices != nil }
 
 // mustBeIn reports whether application i is in nothing but the domains that it asks for: where these are is chosen before a solver is asked.
-func (r *resolved) mustBeIn(i int) bool {
-	w := r.wishes[i]
-	return w != nil && (w.Within != domain.None || w.SliceWithin != domain.None)
+func (r *resolved) mustBeIn(i int) bool { return r.narrowest(i) != domain.None }
+
+// narrowest returns the level whose domains hold application i, or its slices, whole; None: it may be anywhere.
+func (r *resolved) narrowest(i int) int {
+	if w := r.wishes[i]; w != nil {
+		return max(w.Within, w.SliceWithin)
+	}
+	return domain.None
+}
+
+// sliceGroups lists the servers of each domain that slices of application i are within, and how many containers one has; all servers and 1
+// where it has none.
+func (r *resolved) sliceGroups(i int) (groups [][]int, slice int64) {
+	if !r.sliced(i) {
+		groups = [][]int{make([]int, len(r.capacity))}
+		for j := range groups[0] {
+			groups[0][j] = j
+		}
+		return groups, 1
+	}
+	level := r.wishes[i].SliceWithin
+	groups = make([][]int, r.topology.Domains(level))
+	for j := range r.capacity {
+		if at := r.topology.Of(level, j); at >= 0 {
+			groups[at] = append(groups[at], j)
+		}
+	}
+	return groups, r.wishes[i].Slice
 }
 
 // anyMustBeIn reports whether any application is in nothing but the domains that it asks for.
@@ -112,14 +137,12 @@ func (d *draft) bind(list []*reserved) {
 	d.r.keep(list, d.counts)
 }
 
-// inDomains tries to take application i in by how, in each domain that it could be within, those with the most room first, and anywhere
-// where it need not be within one; what has slices finds all of them in one domain, or it is for another way to take them.
-func (d *draft) inDomains(i int, how func(i int) bool) bool {
-	if !d.r.mustBeIn(i) {
+// inDomains tries to take application i in by how, in each domain of a level, those with the most room first; None: anywhere.
+func (d *draft) inDomains(i, level int, how func(i int) bool) bool {
+	if level == domain.None {
 		return how(i)
 	}
-	w := d.r.wishes[i]
-	level, n := max(w.Within, w.SliceWithin), max(1, d.least(i))
+	w, n := d.r.wishes[i], max(1, d.least(i))
 	room, empty := make([]int64, d.r.topology.Domains(level)), make([]int64, d.r.topology.Domains(level))
 	for at, n := range d.domainRooms(i) {
 		room[d.r.topology.Above(level, w.Leaf(), at)] += n
@@ -237,10 +260,14 @@ func (r *resolved) domainName(i int, placed []apportion.Placement) string {
 }
 
 // soonestInDomains is soonest in each domain that application i could be within, of which the one counts that is there the earliest, then
-// the one that waits for fewest; had stays where it is as good. What has slices waits for one domain that has all of them.
+// the one that waits for fewest; had stays where it is as good.
 func (d *draft) soonestInDomains(i int, had *reserved) *reserved {
 	var best *reserved
-	d.inDomains(i, func(i int) bool {
+	level := domain.None
+	if w := d.r.wishes[i]; w != nil {
+		level = w.Within
+	}
+	d.inDomains(i, level, func(i int) bool {
 		v := d.soonest(i, d.keptIn(i, had))
 		if v != nil && (best == nil || v.at < best.at || v.at == best.at && len(v.waits) < len(best.waits) ||
 			had != nil && v.at == best.at && len(v.waits) == len(best.waits) && slices.Equal(v.servers, had.servers)) {
@@ -253,7 +280,7 @@ func (d *draft) soonestInDomains(i int, had *reserved) *reserved {
 
 // keptIn returns what was reserved before where application i may still have all of it; nil: it may not.
 func (d *draft) keptIn(i int, had *reserved) *reserved {
-	if had == nil || slices.ContainsFunc(had.servers, func(p apportion.Placement) bool { return !d.r.mayCome(i, p.Server) }) {
+	if had == nil || d.r.tornText(i, had.servers) != "" || slices.ContainsFunc(had.servers, func(p apportion.Placement) bool { return !d.r.mayCome(i, p.Server) }) {
 		return nil
 	}
 	return had

@@ -223,6 +223,9 @@ func (r *resolved) reservedBy(named *Reservation, positions map[string]int, coun
 	if v.servers, _ = placements(named.Servers, index); v.servers != nil && v.containers() != app.AtLeast(1) {
 		return nil, refuse("has not its least counts")
 	}
+	if fault := r.tornText(v.i, v.servers); fault != "" {
+		return nil, refuse(fault)
+	}
 	for _, id := range named.For {
 		w, known := positions[id]
 		if !known || len(counts[r.inUse(w, counts)]) == 0 {

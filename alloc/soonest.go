@@ -29,7 +29,7 @@ func (d *draft) soonest(i int, had *reserved) *reserved {
 	}
 	// Each step doubles the number of those that may be waited for, so that few are found fast.
 	for limit := 1; limit < 4*(1+len(d.counts)*len(d.left)); limit *= 2 {
-		if places := p.pick(limit, v.at); places != nil {
+		if places := p.pick(limit, func(j int) []level { return p.levelsBy(j, v.at) }); places != nil {
 			p.settle(v, places)
 			return p.kept(v, had)
 		}
@@ -67,6 +67,8 @@ type picking struct {
 	n      int64
 	on     [][]int // by server: the applications there that may be waited for
 	levels [][]level
+	groups [][]int // the servers of each domain that slices are within; of all together where there are none
+	slice  int64
 }
 
 // level is the most containers that a server has room for once some applications on it have ended.
@@ -75,11 +77,9 @@ type level struct {
 	waits []int
 }
 
-// picked is a choice: the level of every server.
-type picked struct{ levels []int }
-
 func newPicking(d *draft, i int, n int64) *picking {
 	p := &picking{draft: d, i: i, n: n, on: make([][]int, len(d.left)), levels: make([][]level, len(d.left))}
+	p.groups, p.slice = d.r.sliceGroups(i)
 	for v, placed := range d.counts {
 		for _, at := range placed {
 			if d.in[v] && (len(d.r.options(v)) == 1 || d.r.running(v)) {
@@ -129,16 +129,20 @@ func (p *picking) earliest() float64 {
 
 // enough reports whether the containers have room once all has ended that ends by a time.
 func (p *picking) enough(time float64) bool {
-	list := make([]rooms, len(p.on))
-	for j := range list {
-		list[j] = rooms{p.after(j, p.endedBy(j, time)), 1}
-	}
-	return largest(list, p.r.problem.Applications[p.i].MaxServers) >= p.n
+	return p.pick(0, func(j int) []level { return []level{{n: p.after(j, p.endedBy(j, time))}} }) != nil
 }
 
 // endedBy lists the applications on server j that have ended by a time.
 func (p *picking) endedBy(j int, time float64) []int {
 	return slices.DeleteFunc(slices.Clone(p.on[j]), func(v int) bool { return p.r.ends(v) > time })
+}
+
+// levelsBy is waiting, counted once for each server.
+func (p *picking) levelsBy(j int, time float64) []level {
+	if p.levels[j] == nil {
+		p.levels[j] = p.waiting(j, time)
+	}
+	return p.levels[j]
 }
 
 // waiting returns by how many applications on server j are waited for, that end by a time, the most containers that it then has room
@@ -179,93 +183,30 @@ func (p *picking) waiting(j int, time float64) []level {
 	return levels
 }
 
-// pick returns a choice that has room for the containers and waits for at most limit that end by a time, as few as possible; nil: there is
-// none. It fills servers one after the other by dynamic programming: the most containers by how many servers are used, where these are
-// limited, and how many are waited for. Where none need be waited for it looks at no more servers.
-func (p *picking) pick(limit int, time float64) *picked {
-	most := int(min(p.r.problem.Applications[p.i].MaxServers, int64(len(p.levels))))
-	limited := most > 0
-	layers := most + 1
-	room := make([][]int64, layers) // by servers used, and by how many are waited for
-	for s := range room {
-		room[s] = make([]int64, limit+1)
-	}
-	chosen := make([][][]int16, len(p.levels)) // by server: the level, and -1 for none
-	for j := range p.levels {
-		if room[layers-1][0] >= p.n {
-			break
-		}
-		if p.levels[j] == nil {
-			p.levels[j] = p.waiting(j, time)
-		}
-		levels := p.levels[j]
-		if levels[len(levels)-1].n == 0 {
-			continue
-		}
-		chosen[j] = make([][]int16, layers)
-		for s := layers - 1; s >= 0; s-- {
-			chosen[j][s] = p.extend(room, s, limited, levels)
-		}
-	}
-	for w := range room[layers-1] {
-		if room[layers-1][w] >= p.n {
-			return p.trace(chosen, layers-1, w, limited)
-		}
-	}
-	return nil
-}
-
-// extend tries every level of one server more, for s servers at most: which level is best by how many are waited for.
-func (p *picking) extend(room [][]int64, s int, limited bool, levels []level) []int16 {
-	from := room[s]
-	if limited {
-		if s == 0 {
-			return nil
-		}
-		from = room[s-1]
-	}
-	chosen := make([]int16, len(room[s]))
-	for w := len(room[s]) - 1; w >= 0; w-- {
-		chosen[w] = -1
-		for l := range min(len(levels), math.MaxInt16) {
-			if waits := len(levels[l].waits); waits <= w && levels[l].n > 0 && min(p.n, from[w-waits]+levels[l].n) > room[s][w] {
-				room[s][w], chosen[w] = min(p.n, from[w-waits]+levels[l].n), int16(l)
+// settle notes a choice in v, the level of every server: no more containers than are needed, in whole slices, and nothing that is waited
+// for in vain.
+func (p *picking) settle(v *reserved, choice []int) {
+	need := p.n
+	for _, servers := range p.groups {
+		room := int64(0)
+		for _, j := range servers {
+			if choice[j] >= 0 {
+				room += p.levels[j][choice[j]].n
 			}
 		}
-	}
-	return chosen
-}
-
-// trace returns the choice that has led to s servers and w that are waited for.
-func (p *picking) trace(chosen [][][]int16, s, w int, limited bool) *picked {
-	found := &picked{levels: make([]int, len(chosen))}
-	for j := len(chosen) - 1; j >= 0; j-- {
-		found.levels[j] = -1
-		if chosen[j] == nil || chosen[j][s] == nil || chosen[j][s][w] < 0 {
-			continue
-		}
-		l := int(chosen[j][s][w])
-		found.levels[j] = l
-		w -= len(p.levels[j][l].waits)
-		if limited {
-			s--
+		part := min(need, room-room%p.slice)
+		need -= part
+		for _, j := range servers {
+			if choice[j] < 0 || part == 0 {
+				continue
+			}
+			n := min(part, p.levels[j][choice[j]].n)
+			v.servers = append(v.servers, apportion.Placement{Server: j, Count: n})
+			part -= n
+			v.waits = append(v.waits, p.levels[j][choice[j]].waits...)
 		}
 	}
-	return found
-}
-
-// settle notes a choice in v: no more containers than are needed, and nothing that is waited for in vain.
-func (p *picking) settle(v *reserved, c *picked) {
-	need := p.n
-	for j, l := range c.levels {
-		if l < 0 || need == 0 {
-			continue
-		}
-		n := min(need, p.levels[j][l].n)
-		v.servers = append(v.servers, apportion.Placement{Server: j, Count: n})
-		need -= n
-		v.waits = append(v.waits, p.levels[j][l].waits...)
-	}
+	slices.SortFunc(v.servers, func(a, b apportion.Placement) int { return a.Server - b.Server })
 	slices.Sort(v.waits)
 	v.waits = slices.Compact(v.waits)
 	// One on several servers may free more than it was waited for.

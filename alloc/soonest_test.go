@@ -5,6 +5,7 @@ package alloc
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/drf"
+	"github.com/apportion/apportion/internal/oracle/queueoracle"
 	"github.com/apportion/apportion/internal/rapidtest"
 )
 
@@ -63,6 +65,85 @@ func checkSoonest(t *rapid.T) {
 	}
 }
 
+// In domains it is so too: all of it within one, and its slices each within one of theirs, on as few servers as are allowed.
+func TestPropSoonestInDomains(t *testing.T) {
+	several := 0
+	rapidtest.Until(t, "slices were seldom reserved in several domains", func() bool { return several > 5 }, func(t *rapid.T) {
+		p := genTeams(t, rapid.IntRange(2, 5).Draw(t, "servers"))
+		drawEnds(t, p)
+		i := len(p.Applications) - 1
+		twin := drawDomains(t, p, &p.Applications[i])
+		w, r := worldOf(p), resolve(p)
+		w.Apps[i].Within, w.Apps[i].Slices, w.Apps[i].Slice = twin.Within, twin.Slices, twin.Slice
+		at, waits, ok := w.Soonest(i)
+		d := newDraft(r)
+		v := d.soonestInDomains(i, nil)
+		if (v != nil) != ok || ok && v.at != at {
+			t.Fatalf("%+v, want %v by %g", v, ok, at)
+		}
+		if !ok {
+			return
+		}
+		single := true
+		for _, placed := range d.counts {
+			single = single && len(placed) < 2
+		}
+		app := &p.Applications[i]
+		if len(v.waits) < waits || single && len(v.waits) > waits {
+			t.Fatalf("%v are waited for, want %d", v.waits, waits)
+		}
+		for _, w := range v.waits {
+			d.remove(w)
+		}
+		if fault := r.tornText(i, v.servers); fault != "" || !d.fits(i, v.servers) || v.containers() != app.Min || app.MaxServers > 0 && int64(len(v.servers)) > app.MaxServers {
+			t.Fatalf("%v has no room, or %s", v.servers, fault)
+		}
+		if again := d.soonestInDomains(i, v); !slices.Equal(again.servers, v.servers) {
+			t.Fatalf("%v goes to %v", v.servers, again.servers)
+		}
+		if in, _ := r.domainsOf(max(0, r.wishes[i].SliceWithin), v.servers); app.Slices != nil && len(in) > 1 {
+			several++
+		}
+	})
+}
+
+// drawDomains labels servers, not all of them, and lets an application ask for their domains, which are as the twin has them.
+func drawDomains(t *rapid.T, p *Problem, app *Application) (twin queueoracle.App) {
+	p.Topology = []string{"zone", "rack"}
+	domains := make([][]int, len(p.Topology))
+	for j := range p.Servers {
+		p.Servers[j].Labels = map[string]string{}
+		at := 0
+		for level, label := range p.Topology {
+			n := rapid.IntRange(0, 5).Draw(t, label) - 1 // mostly in some
+			if at = 2*at + max(0, n)%2 + 1; n < 0 && at >= 0 {
+				at = -1
+			}
+			if domains[level] = append(domains[level], at); at < 0 {
+				break
+			}
+			p.Servers[j].Labels[label] = fmt.Sprint(max(0, n) % 2)
+		}
+		for level := range domains {
+			if len(domains[level]) <= j {
+				domains[level] = append(domains[level], -1)
+			}
+		}
+	}
+	app.MaxServers = max(0, rapid.Int64Range(-2, 4).Draw(t, "on servers"))
+	sliced := rapid.IntRange(-1, 1).Draw(t, "slices")
+	if sliced >= 0 {
+		twin.Slices, twin.Slice = domains[sliced], rapid.Int64Range(1, 3).Draw(t, "slice")
+		app.Slices = &Slices{Containers: twin.Slice, Within: p.Topology[sliced]}
+		app.Min = twin.Slice * rapid.Int64Range(1, 3).Draw(t, "number")
+		app.Max = app.Min
+	}
+	if within := rapid.IntRange(-min(1, 1+sliced), 1).Draw(t, "within"); within >= 0 {
+		app.Within, twin.Within = p.Topology[within], domains[within]
+	}
+	return twin
+}
+
 // drawEnds says of some applications when they end.
 func drawEnds(t *rapid.T, p *Problem) {
 	for i := range p.Applications {
@@ -107,6 +188,43 @@ func TestPropSoonestBelow(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Slices are reserved in several domains: of racks of 18 one has 16, two by the end of one application each, and the
+// last by that of two; 48 are 3 x 16.
+func TestSlicesAreReserved(t *testing.T) {
+	p := gpuProblem(18, 18, 18, 18)
+	p.Topology, p.Theta1 = []string{"rack"}, 1
+	for j := range p.Servers {
+		p.Servers[j].Labels = map[string]string{"rack": fmt.Sprint(j)}
+	}
+	p.add(1, 3, 3, 3)
+	p.add(1, 2, 2, 0, 0, 2)
+	p.add(1, 9, 9, 0, 9)
+	p.add(1, 8, 8, 0, 8)
+	p.add(1, 3, 3, 0, 0, 0, 3)
+	gang := p.add(1, 48, 48)
+	gang.Passed, gang.Slices = 9, &Slices{Containers: 16, Within: "rack"}
+	want := []Reservation{{ID: "a5", Servers: map[string]int64{"s0": 16, "s2": 16, "s3": 16}, For: []string{"a0", "a4"}}}
+	d := mustReallocate(t, p)
+	if diff := cmp.Diff(want, d.Reservations); diff != "" {
+		t.Error(diff)
+	}
+	// What fits a reserved rack does not get it, and a decision that tears slices is refused.
+	p.add(1, 6, 6)
+	p.Previous = d.Allocation
+	if d = mustReallocate(t, p); d.Allocation.Containers("a6") != 0 || len(d.Reservations) != 1 {
+		t.Errorf("%v, %+v", d.Allocation, d.Reservations)
+	}
+	d.Reservations[0].Servers = map[string]int64{"s0": 17, "s2": 16, "s3": 15}
+	if _, err := Verify(p, d); !errors.Is(err, ErrMismatch) || !strings.Contains(err.Error(), "slices of 16") {
+		t.Error(err)
+	}
+	p.Applications = append(p.Applications[1:4:4], p.Applications[5:]...)
+	p.Reservations = want
+	if d = mustReallocate(t, p); d.Allocation.Containers("a5") != 48 {
+		t.Errorf("%v, %+v", d.Allocation, d.Waiting)
+	}
 }
 
 // dueProblem is a server of 4 GPUs with two jobs of 2 on it, a gang of 4 that is due, and a job of 1.

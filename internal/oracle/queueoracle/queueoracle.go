@@ -25,6 +25,9 @@ type App struct {
 	Preemptible bool
 	Places      []int64 // containers by server; nil: it waits
 	MaxServers  int64   // on how many servers it may be; 0: on any number
+	Within      []int   // by server: the domain that all of it must be in, negative for none; nil: it may be anywhere
+	Slices      []int   // by server: the domain that each slice must be in; nil: it has none
+	Slice       int64   // containers of a slice
 	Ends        float64 // from now; +Inf: nobody knows
 	Overdue     float64 // how much more than its patience was let in past it; negative: it is not due
 	Had         bool    // it had a reservation before

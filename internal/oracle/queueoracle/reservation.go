@@ -121,17 +121,39 @@ func (w *World) BelowAfter(i int, ended []int) bool {
 // hasRoom tries every set of servers for the fewest containers of application i.
 func (w *World) hasRoom(i int) bool {
 	for set := range 1 << len(w.Servers) {
-		room, servers := int64(0), int64(0)
-		for j := range w.Servers {
-			if set>>j&1 == 1 {
-				room, servers = room+w.room(j, w.Apps[i].Demand), servers+1
-			}
-		}
-		if room >= w.Apps[i].Least && (w.Apps[i].MaxServers == 0 || servers <= w.Apps[i].MaxServers) {
+		if w.holdsOn(i, set) {
 			return true
 		}
 	}
 	return false
+}
+
+// holdsOn reports whether a set of servers has room for the fewest containers of application i, and is one that it may be on.
+func (w *World) holdsOn(i, set int) bool {
+	app := &w.Apps[i]
+	servers, sum, within := int64(0), int64(0), -1
+	room := make(map[int]int64)
+	for j := range w.Servers {
+		if set>>j&1 == 0 {
+			continue
+		}
+		servers++
+		if app.Within != nil {
+			if app.Within[j] < 0 || within >= 0 && within != app.Within[j] {
+				return false
+			}
+			within = app.Within[j]
+		}
+		if app.Slices == nil {
+			sum += w.room(j, app.Demand)
+		} else if app.Slices[j] >= 0 {
+			room[app.Slices[j]] += w.room(j, app.Demand)
+		}
+	}
+	for _, n := range room {
+		sum += n / app.Slice * app.Slice
+	}
+	return sum >= app.Least && (app.MaxServers == 0 || servers <= app.MaxServers)
 }
 
 // Empty reports whether application i has room on the empty servers.
