@@ -134,14 +134,14 @@ func (d *draft) gather(i int) bool {
 // broken up less.
 func (d *draft) tidier(than *draft, moving []int) bool {
 	used, before := servers(d.counts, moving), servers(than.counts, moving)
-	return used < before || d.r.typical != nil && used == before && d.fragments() < than.fragments()-sameFragment
+	return used < before || d.r.typical != nil && used == before && d.unfilled() < than.unfilled()-sameFragment
 }
 
-// fragments returns which part of the compact kinds is left in pieces of no use, in expectation.
-func (d *draft) fragments() (sum float64) {
+// unfilled returns which part of the compact kinds is left when all open servers are filled.
+func (d *draft) unfilled() (sum float64) {
 	for j := range d.left {
 		if !d.r.problem.Servers[j].Cordoned {
-			sum += d.r.fragment(d.left[j])
+			sum += d.r.unfilled(d.left[j])
 		}
 	}
 	return sum

@@ -1,10 +1,11 @@
-// This file says how much of what is scarce a placement breaks up: the expected fragment, [Weng23] §3.2, which counts in a sum with
-// best fit, [Program §17].
+// This file says how much of what is scarce a placement breaks up: what is left of it when servers are filled, after the expected fragment of
+// [Weng23] §3.2, which is what is left that the next container does not fit; among equals best fit decides, [Program §17].
 
 package alloc
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"github.com/apportion/apportion"
@@ -13,10 +14,12 @@ import (
 const (
 	// mostTypical is to how many demands, the most frequent, pieces should be of use: it bounds time.
 	mostTypical = 32
-	// fullness is what a part of the cluster that is left, of any kind, counts for beside one of a compact kind that is of no use. On the
-	// whole-GPU pods of a production cluster (TestFragmentsOfPods) its half and its double leave less than best fit and than fragments alone; on
-	// pods drawn afterwards it leaves less than best fit, and as much as fragments alone (TestFragmentsOfDrawnPods).
-	fullness = 1. / 32
+	// mixture is what a piece that the mean of all demands leaves counts for, beside one that a single demand does: in TestFragmentsOfPods and
+	// TestFragmentsOfDrawnPods 1 and 4 are as good, and without either of the two more is left.
+	mixture = 2
+	// fullness is what a part of the cluster that is left, of any kind, counts for beside one of a compact kind that is broken up: so little that
+	// best fit decides among equals alone, which all places are to a demand that fits any piece.
+	fullness = 1. / 8192
 	// sameFragment is by how much less has to be broken up to count as less.
 	sameFragment = 1e-9
 )
@@ -51,43 +54,58 @@ func (r *resolved) findTypical() {
 	for _, t := range r.typical {
 		sum += t.part
 	}
+	r.mean = make([]float64, len(r.total))
 	for at := range r.typical {
-		r.typical[at].part /= sum
+		t := &r.typical[at]
+		t.part /= sum
+		for k, q := range t.demand {
+			r.mean[k] += t.part * float64(q)
+		}
 	}
 }
 
-// fragment returns which part of the compact kinds of the cluster is left on a server, and of no use to the next container, in expectation.
+// unfilled returns which part of the compact kinds of the cluster is left on a server that is filled: with containers of one typical demand, in
+// expectation, and with the mixture of all. That a server can take the next container is too little: CPUs for eight that it has left may
+// be enough for seven.
 // O(typical demands x kinds).
-func (r *resolved) fragment(left apportion.Resources) float64 {
-	pieces := 0.0
-	for _, k := range r.compact {
-		if r.total[k] > 0 {
-			pieces += float64(max(0, left[k])) / float64(r.total[k])
-		}
-	}
-	if pieces == 0 {
+func (r *resolved) unfilled(left apportion.Resources) (sum float64) {
+	if !slices.ContainsFunc(r.compact, func(k int) bool { return left[k] > 0 }) {
 		return 0
 	}
-	useless := 0.0
-	for _, t := range r.typical {
-		if !t.demand.FitsIn(left) {
-			useless += t.part
+	for at := range r.typical {
+		t := &r.typical[at]
+		sum += float64(t.part * r.piece(left, float64(t.demand.CountIn(left)), func(k int) float64 { return float64(t.demand[k]) }))
+	}
+	n := math.Inf(1) // of the mean
+	for k, q := range r.mean {
+		if q > 0 {
+			n = min(n, float64(max(0, left[k]))/q)
 		}
 	}
-	return useless * pieces
+	return sum + float64(mixture*r.piece(left, n, func(k int) float64 { return r.mean[k] }))
 }
 
-// breaks returns by how much n containers of application i on server j raise the fragment there.
+// piece returns which part of the compact kinds of the cluster n containers of a demand leave of what a server has left.
+func (r *resolved) piece(left apportion.Resources, n float64, demand func(k int) float64) (sum float64) {
+	for _, k := range r.compact {
+		if r.total[k] > 0 {
+			sum += (float64(left[k]) - float64(n*demand(k))) / float64(r.total[k])
+		}
+	}
+	return sum
+}
+
+// breaks returns by how much n containers of application i on server j raise what is left unfilled there.
 func (d *draft) breaks(i, j int, n int64) float64 {
 	d.after = append(d.after[:0], d.left[j]...)
 	for k, q := range d.r.problem.Applications[i].Demand {
 		d.after[k] -= n * q
 	}
-	return d.r.fragment(d.after) - d.r.fragment(d.left[j])
+	return d.r.unfilled(d.after) - d.r.unfilled(d.left[j])
 }
 
-// looseness returns what best fit makes small when n containers of application i come to server j: what is left, and with compact kinds what
-// is broken up beside it.
+// looseness returns what is made small when n containers of application i come to server j: what is left, and with compact kinds what is broken
+// up, before that.
 func (d *draft) looseness(i, j int, n int64) float64 {
 	rest := d.rest(i, j, n)
 	if d.r.typical == nil {

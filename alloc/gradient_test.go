@@ -78,7 +78,25 @@ func stream(t testing.TB, seed uint64, part, times int) *Problem {
 	return p
 }
 
-// play places the pods of a stream one after the other, by a sum of best fit and fragments, by best fit, or by fragments alone as [Weng23]
+// fragment returns which part of the GPUs is left on a server, and of no use to the next pod, in expectation: [Weng23] §3.2.
+func fragment(r *resolved, left apportion.Resources) (useless float64) {
+	for _, t := range r.typical {
+		if gpus := r.compact[0]; !t.demand.FitsIn(left) {
+			useless += t.part * float64(left[gpus]) / float64(r.total[gpus])
+		}
+	}
+	return useless
+}
+
+// fragments is that of all servers.
+func (d *draft) fragments() (sum float64) {
+	for j := range d.left {
+		sum += fragment(d.r, d.left[j])
+	}
+	return sum
+}
+
+// play places the pods of a stream one after the other, as decisions do, by best fit, or where the fragment rises the least as [Weng23]
 // has it, and returns which part of the GPUs is of no use then; a pod without room is dropped.
 func play(p *Problem, rule string) float64 {
 	r := resolve(p)
@@ -95,7 +113,7 @@ func play(p *Problem, rule string) float64 {
 		best, least := -1, 0.0
 		for j := range d.left {
 			if r.most(i, j, d.left[j]) > 0 {
-				if breaks := d.breaks(i, j, 1); best < 0 || breaks < least {
+				if breaks := fragment(r, less(d.left[j], p.Applications[i].Demand)) - fragment(r, d.left[j]); best < 0 || breaks < least {
 					best, least = j, breaks
 				}
 			}
@@ -115,21 +133,21 @@ func TestFragmentsOfPods(t *testing.T) {
 	if testing.Short() {
 		part = 4
 	}
-	t.Log("| pods of several GPUs | best fit | fragments alone | the sum |")
+	t.Log("| pods of several GPUs | best fit | fragments alone | ours |")
 	for _, times := range []int{1, 5, 20} {
-		var fit, fragments, sum float64
+		var fit, fragments, ours float64
 		for seed := range uint64(3) {
 			p := stream(t, seed, part, times)
-			fit, fragments, sum = fit+play(p, "best fit")/3, fragments+play(p, "fragments")/3, sum+play(p, "sum")/3
+			fit, fragments, ours = fit+play(p, "best fit")/3, fragments+play(p, "fragments")/3, ours+play(p, "ours")/3
 		}
-		t.Logf("| %d times as many | %.2f %% | %.2f %% | %.2f %% |", times, 100*fit, 100*fragments, 100*sum)
-		if !(sum <= .8*fit && sum <= fragments) {
-			t.Errorf("%d times: %.4f of the GPUs are of no use, %.4f by best fit and %.4f by fragments alone", times, sum, fit, fragments)
+		t.Logf("| %d times as many | %.2f %% | %.2f %% | %.2f %% |", times, 100*fit, 100*fragments, 100*ours)
+		if !(ours <= .8*fit && ours <= fragments) {
+			t.Errorf("%d times: %.4f of the GPUs are of no use, %.4f by best fit and %.4f by fragments alone", times, ours, fit, fragments)
 		}
 	}
 }
 
-// drawn is a cluster and pods that were not looked at when the weight of best fit was chosen: 40 to 200 servers of 8 GPUs, and 4 to 33 sorts of
+// drawn is a cluster and pods that were not looked at when what a mixture counts for was chosen: 40 to 200 servers of 8 GPUs, and 4 to 33 sorts of
 // pods which want up to twice the CPUs and 1.5 times the memory of their GPUs, until they want all GPUs.
 func drawn(seed uint64) *Problem {
 	r := rand.New(rand.NewPCG(seed, 99))
@@ -152,17 +170,18 @@ func drawn(seed uint64) *Problem {
 	return p
 }
 
-// Of pods that were drawn the sum leaves no more GPUs of no use than best fit, in the mean of 40 clusters.
+// Of pods that were drawn decisions leave no more GPUs of no use than best fit or fragments alone, in the mean of 40 clusters.
 func TestFragmentsOfDrawnPods(t *testing.T) {
-	var fit, fragments, sum, worst float64
+	var fit, fragments, ours, worst float64
 	const clusters = 40
 	for seed := range uint64(clusters) {
-		f, s := play(drawn(seed), "best fit"), play(drawn(seed), "sum")
-		fit, fragments, sum, worst = fit+f/clusters, fragments+play(drawn(seed), "fragments")/clusters, sum+s/clusters, max(worst, s-f)
+		seed += 2000 // others have chosen what a mixture counts for
+		f, s := play(drawn(seed), "best fit"), play(drawn(seed), "ours")
+		fit, fragments, ours, worst = fit+f/clusters, fragments+play(drawn(seed), "fragments")/clusters, ours+s/clusters, max(worst, s-f)
 	}
-	t.Logf("best fit %.2f %%, fragments alone %.2f %%, the sum %.2f %%; in the worst cluster %.2f %% more than best fit", 100*fit, 100*fragments, 100*sum, 100*worst)
-	if sum > fit {
-		t.Errorf("%.4f of the GPUs are of no use, %.4f by best fit", sum, fit)
+	t.Logf("best fit %.2f %%, fragments alone %.2f %%, ours %.2f %%; in the worst cluster %.2f %% more than best fit", 100*fit, 100*fragments, 100*ours, 100*worst)
+	if ours > min(fit, fragments) {
+		t.Errorf("%.4f of the GPUs are of no use, %.4f by best fit, %.4f by fragments alone", ours, fit, fragments)
 	}
 }
 

@@ -31,6 +31,7 @@ type resolved struct {
 	part      []bool              // by kind: it counts as derived ones; nil without any
 	compact   []int               // positions of the compact kinds
 	typical   []typical           // demands for these, the most frequent first
+	mean      []float64           // of the typical demands, by kind
 	open      *eligibility
 	shapes    []shape                 // of servers that are alike for all applications when they are empty
 	room      []int64                 // how many containers the open servers hold of it when they are empty
