@@ -163,7 +163,7 @@
 //	[Dorm P2, weak duality, Lagrangian bound]	alloc/solver/dualbound.go	DualBound
 //	[Dorm P2, weak duality, copies by server]	alloc/solver/copybound.go	CopyBound
 //	[Dorm P2, weak duality, check]	alloc/verify.go	Verify
-//	[Weng23 §3.2, expected fragment]	alloc/gradient.go	resolved.fragment
+//	[Weng23 §3.2, expected fragment]	alloc/gradient.go	resolved.unfilled
 //	[Dorm (2), theoretical share]	alloc/shares.go	resolved.shares
 //	[Dorm (15), (16), budgets that cannot bind]	alloc/warnings.go	stopper.warnings, mostLoss
 //	[Dorm (15), (16), right sides]	alloc/budgets.go	resolved.lossBudget, resolved.adjustBudget

@@ -96,9 +96,7 @@ func (a *admission) reclaimLeast(i int) bool {
 	if !a.r.mustBeIn(i) && !a.mayTake(i, a.least(i)) {
 		return false
 	}
-	n := a.least(i)
-	return a.inDomains(i, a.r.narrowest(i), func(i int) bool { return a.reclaim(i, n) }) ||
-		a.r.sliced(i) && a.reclaimBy(i, n, func(list []offer) bool { return a.takeSlices(i, n, list) })
+	return a.reclaimInDomains(i, a.least(i))
 }
 
 // request is what application i asks for: two with the same request fit, or do not, alike. It has all that place and

@@ -168,6 +168,12 @@ func (d *draft) inDomains(i, level int, how func(i int) bool) bool {
 	return false
 }
 
+// reclaimInDomains is reclaim in a domain that holds application i, or all its slices; else slices go where others can give up enough together.
+func (a *admission) reclaimInDomains(i int, n int64) bool {
+	return a.inDomains(i, a.r.narrowest(i), func(i int) bool { return a.reclaim(i, n) }) ||
+		a.r.sliced(i) && a.reclaimBy(i, n, func(list []offer) bool { return a.takeSlices(i, n, list) })
+}
+
 // growSlices gives those with slices that are placed anew, or have been moved, so many of them as they are due and as there is room for beside
 // all that are in: P2 changes nothing of them. O(applications with slices x log numbers) choices of domains.
 func (d *draft) growSlices() {

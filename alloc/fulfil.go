@@ -19,8 +19,8 @@ func (a *admission) fulfil() {
 	shares := a.r.shares(apps)
 	for at, i := range apps {
 		app := a.r.app(i)
-		// One with options may be due another one: that is for P2 to say.
-		if a.r.pinned[i] || a.r.sliced(i) || a.waitedFor(i) || len(a.r.options(i)) > 1 || !(app.Delta > 0) {
+		// One with options may be due another one: that is for P2 to say. Slices that run are left as they are.
+		if a.r.pinned[i] || a.r.sliced(i) && !a.moved[i] || a.waitedFor(i) || len(a.r.options(i)) > 1 || !(app.Delta > 0) {
 			continue
 		}
 		least, most := solver.Containers(a.counts[i]), app.AtMost(int64(shares[at]/app.Delta+ceilTolerance))
@@ -44,7 +44,7 @@ func (a *admission) grow(i int, n int64) bool {
 	confined := a.r.confined[i]
 	a.r.confined[i] = a.r.classesAround(i, a.counts[i])
 	before := a.remove(i)
-	grown := a.within(i, n) && (a.place(i, n) || a.reclaim(i, n))
+	grown := a.within(i, n) && (a.place(i, n) || a.reclaimInDomains(i, n))
 	if a.r.confined[i] = confined; grown {
 		a.yield(i)
 		return true
