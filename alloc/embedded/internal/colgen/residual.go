@@ -5,6 +5,7 @@ package colgen
 
 import (
 	"math"
+	"slices"
 
 	"github.com/apportion/apportion/alloc/embedded/internal/pattern"
 	"github.com/apportion/apportion/alloc/embedded/internal/problem"
@@ -56,9 +57,11 @@ type Residual struct {
 	// patternOf[c] is what column c stands for: class index and pattern, or type and count.
 	Columns []columnOf
 	column  []entry // scratch: the last one added
-	Worth   []float64
-	Free    []bool
-	slot    []int32 // class of patterns -> index in class, or -1
+	// sign, cost and right are scratch of open, by row.
+	sign, cost, right []float64
+	Worth             []float64
+	Free              []bool
+	slot              []int32 // class of patterns -> index in class, or -1
 }
 
 // columnOf says what a column of the program is.
@@ -73,10 +76,21 @@ type columnOf struct {
 
 // NewResidual returns the residual problem over the cells of s; Fix must choose a set before anything else.
 func NewResidual(s *pattern.Cells) *Residual {
-	r := &Residual{S: s, Pools: make([]problem.Pool, len(s.Problem.Types)), Pi: make([]float64, len(s.Problem.Types)),
-		Worth: make([]float64, len(s.Problem.Types)), Lo: make([]int64, len(s.Problem.Types)), Hi: make([]int64, len(s.Problem.Types)), Free: make([]bool, len(s.Problem.Apps)), slot: make([]int32, len(s.Lists.Classes))}
+	r := &Residual{}
+	r.Over(s)
 	return r
 }
+
+// Over makes r, in the memory that it has, the residual problem over the cells of s, as NewResidual does.
+func (r *Residual) Over(s *pattern.Cells) {
+	types := len(s.Problem.Types)
+	r.S, r.Pools, r.Lo, r.Hi = s, sized(r.Pools, types), sized(r.Lo, types), sized(r.Hi, types)
+	r.Pi, r.Worth = sized(r.Pi, types), sized(r.Worth, types)
+	r.Free, r.slot = sized(r.Free, len(s.Problem.Apps)), sized(r.slot, len(s.Lists.Classes))
+}
+
+// sized returns a slice of n elements of any value, in the memory of s if it is large enough.
+func sized[T any](s []T, n int) []T { return slices.Grow(s[:0], n)[:n] }
 
 // Fix sets the free applications; those that cannot be kept are always free. It reports false where
 // a server does not hold the kept ones.
@@ -149,7 +163,8 @@ func (r *Residual) classify() bool {
 func (r *Residual) open() {
 	types, classes := len(r.Types), len(r.Class)
 	rows := 2*types + 1 + classes
-	sign, cost, right := make([]float64, rows), make([]float64, rows), make([]float64, rows)
+	r.sign, r.cost, r.right = Resize(r.sign, rows), Resize(r.cost, rows), Resize(r.right, rows)
+	sign, cost, right := r.sign, r.cost, r.right
 	big := float64(shortageCost * r.S.Problem.Kinds)
 	right[types] = r.Budget
 	for at, t := range r.Types {

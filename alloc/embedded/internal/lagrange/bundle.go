@@ -234,12 +234,16 @@ func (b *bundle) relax() {
 // search goes from w0 towards w as far as the concave function rises, and leaves mean and move there. Mostly
 // that is all the way.
 func (b *bundle) search() {
+	var values float64 // what the values alone rise by
+	for i, w := range b.w {
+		values += float64((w - b.w0[i]) * b.values[i])
+	}
 	// The derivative falls along the way, so that a bisection finds where it is 0.
 	part := 1.0
-	if b.rise(part) < 0 {
+	if b.rise(values, part) < 0 {
 		part = 0
 		for half := 0.5; half >= shortest; half /= 2 {
-			if b.rise(part+half) >= 0 {
+			if b.rise(values, part+half) >= 0 {
 				part += half
 			}
 		}
@@ -254,16 +258,17 @@ func (b *bundle) search() {
 	}
 }
 
-// rise returns the derivative of the concave function at that part of the way from w0 to w. O(cuts + components).
-func (b *bundle) rise(part float64) float64 {
-	var rise float64
-	for i, w := range b.w {
-		rise += float64((w - b.w0[i]) * b.values[i])
-	}
-	mean0, least, t := b.mean0[:len(b.mean)], b.least[:len(b.mean)], b.t
+// rise returns the derivative of the concave function at that part of the way from w0 to w, of which values is the part that is the
+// same all the way. O(components).
+func (b *bundle) rise(values, part float64) float64 {
+	rise, mean0, least, t := values, b.mean0[:len(b.mean)], b.least[:len(b.mean)], b.t
 	for c, g := range b.mean {
 		way := g - mean0[c]
-		rise += float64(way * max(least[c], -float64(t*(mean0[c]+float64(part*way)))))
+		move := -float64(t * (mean0[c] + float64(part*way)))
+		if move < least[c] {
+			move = least[c]
+		}
+		rise += float64(way * move)
 	}
 	return rise
 }

@@ -4,6 +4,7 @@ package lagrange
 
 import (
 	"math"
+	"slices"
 
 	"github.com/apportion/apportion/alloc/embedded/internal/problem"
 )
@@ -20,27 +21,36 @@ func (d *Dual) buildSteps(x []float64, t int32) {
 		floor = math.Inf(-1) // whose worth or loss may be anywhere, or one of which an option must have
 	}
 	// Most classes are not worth it, and their room is needed only where the others have less than a member must take.
-	if d.heapOf(x, t, floor, false) < least {
+	if d.heapOf(x, t, floor, false); !holds(d.heap, least) {
 		d.heapOf(x, t, floor, true)
 	}
 	d.steps[t] = takeSteps(d.steps[t][:0], d.heap, least, most, floor)
 }
 
-// heapOf lists the classes that have room for type t, in no order: all of them, or those whose profit is above floor. It returns how many
-// containers they hold.
-func (d *Dual) heapOf(x []float64, t int32, floor float64, all bool) (held int64) {
-	d.heap = d.heap[:0]
+// heapOf lists the classes that have room for type t, in no order: all of them, or those whose profit is above floor.
+func (d *Dual) heapOf(x []float64, t int32, floor float64, all bool) {
 	demand, most := d.demandOf(t), d.capOf(t)
 	value, surcharge := d.Problem.Types[t].Value, d.Surcharge(x, t)
 	// Classes that hold nothing of the type stay out: takeSteps would return empty steps, and the searches
 	// rely on ends that rise.
+	heap, n := slices.Grow(d.heap[:0], len(d.open[t]))[:len(d.open[t])], 0
 	for _, g := range d.open[t] {
 		if profit := profitAt(value, demand, x[int(g)*len(demand):]) - surcharge; all || !(profit <= floor) {
-			d.heap = append(d.heap, step{profit: profit, class: g, end: most[g]})
-			held = problem.AddSaturated(held, most[g])
+			heap[n] = step{profit: profit, class: g, end: most[g]}
+			n++
 		}
 	}
-	return held
+	d.heap = heap[:n]
+}
+
+// holds reports whether the classes of heap have room for n containers together.
+func holds(heap []step, n int64) bool {
+	for _, s := range heap {
+		if n -= min(n, s.end); n == 0 {
+			return true
+		}
+	}
+	return n <= 0
 }
 
 // profit returns v_t - p_g d_t, less what the ceilings charge.

@@ -16,11 +16,17 @@ type step struct {
 // there are most containers, or, once there are least, the next one has a profit of floor or less. It appends
 // the steps to steps and destroys heap, whose entries say in end how much the class holds.
 //
-// Steps come off a heap, since mostly few classes are needed: O(classes + steps log classes) instead of a
-// whole sort. Invariants: profit falls from step to step, end and filled are sums over the steps so far.
+// Few classes are sorted, as far as they are needed. Many come off a heap, since mostly few of them are needed:
+// O(classes + steps log classes) instead of a whole sort. Invariants: profit falls from step to step, end and
+// filled are sums over the steps so far.
 func takeSteps(steps, heap []step, least, most int64, floor float64) []step {
+	if most <= 0 {
+		return steps
+	}
 	few := len(heap) <= fewClasses
-	if !few {
+	if few {
+		heap = foremost(heap, most)
+	} else {
 		// The heap is built from the bottom, O(classes), where pushing one by one would take O(classes log
 		// classes).
 		for s := len(heap)/2 - 1; s >= 0; s-- {
@@ -30,13 +36,7 @@ func takeSteps(steps, heap []step, least, most int64, floor float64) []step {
 	var end int64
 	var filled float64
 	for len(heap) > 0 && end < most {
-		top := 0
-		for c := 1; few && c < len(heap); c++ {
-			if before(&heap[c], &heap[top]) {
-				top = c
-			}
-		}
-		next := heap[top]
+		next := &heap[0]
 		if !(next.profit > floor || end < least) {
 			break
 		}
@@ -45,18 +45,47 @@ func takeSteps(steps, heap []step, least, most int64, floor float64) []step {
 		end += n
 		filled += float64(float64(n) * next.profit)
 		steps = append(steps, step{next.profit, next.class, end, filled})
+		if few {
+			heap = heap[1:]
+			continue
+		}
 		// Pop: the last one takes the place of the top and sinks.
 		last := len(heap) - 1
-		heap[top] = heap[last]
-		if heap = heap[:last]; !few {
-			siftDown(heap, 0)
-		}
+		heap[0] = heap[last]
+		heap = heap[:last]
+		siftDown(heap, 0)
 	}
 	return steps
 }
 
-// fewClasses is up to how many classes a look at all of them for each step takes less time than a heap.
-const fewClasses = 10
+// fewClasses is up to how many classes to sort those that are needed takes less time than a heap.
+const fewClasses = 40
+
+// foremost sorts to the front of heap those classes of most profit that hold most containers together, all where there are
+// fewer, and returns these.
+func foremost(heap []step, most int64) []step {
+	// held is what those at the front hold, none of them counted for more than most: less than twice that.
+	front, held := 0, uint64(0)
+	for _, next := range heap {
+		if held >= uint64(most) && !before(&next, &heap[front-1]) {
+			continue
+		}
+		at := front
+		for ; at > 0 && before(&next, &heap[at-1]); at-- {
+			heap[at] = heap[at-1]
+		}
+		heap[at] = next
+		held += uint64(min(next.end, most))
+		for front++; ; front-- {
+			without := held - uint64(min(heap[front-1].end, most))
+			if without < uint64(most) {
+				break
+			}
+			held = without
+		}
+	}
+	return heap[:front]
+}
 
 // siftDown restores the heap below s: the largest profit on top, ties to the lower class.
 func siftDown(heap []step, s int) {

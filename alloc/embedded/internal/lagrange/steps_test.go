@@ -19,7 +19,7 @@ func drawHeap(t *rapid.T) []step {
 		heap[g] = step{
 			profit: float64(rapid.IntRange(-3, 3).Draw(t, "profit")),
 			class:  int32(g),
-			end:    rapid.Int64Range(1, 4).Draw(t, "containers"),
+			end:    rapid.OneOf(rapid.Int64Range(1, 4), rapid.Just(int64(math.MaxInt64))).Draw(t, "containers"),
 		}
 	}
 	return heap
@@ -30,7 +30,7 @@ func TestTakeStepsAgainstSort(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		heap := drawHeap(t)
 		least := rapid.Int64Range(0, 8).Draw(t, "least")
-		most := least + rapid.Int64Range(0, 8).Draw(t, "more")
+		most := least + rapid.OneOf(rapid.Int64Range(0, 8), rapid.Just(math.MaxInt64-least)).Draw(t, "more")
 		floor := float64(rapid.IntRange(-4, 3).Draw(t, "floor"))
 		sorted := slices.Clone(heap)
 		slices.SortFunc(sorted, func(a, b step) int {
@@ -52,6 +52,26 @@ func TestTakeStepsAgainstSort(t *testing.T) {
 			t.Fatalf("%d steps, want %d", len(steps), at)
 		}
 	})
+}
+
+// Classes hold a number if their room adds up to it, however large it is.
+func TestHolds(t *testing.T) {
+	for _, c := range []struct {
+		ends []int64
+		n    int64
+		want bool
+	}{
+		{nil, 0, true}, {nil, 1, false}, {[]int64{2}, 0, true}, {[]int64{2, 1}, 3, true}, {[]int64{2, 1}, 4, false},
+		{[]int64{math.MaxInt64, math.MaxInt64}, math.MaxInt64, true}, {[]int64{math.MaxInt64 - 1}, math.MaxInt64, false},
+	} {
+		var heap []step
+		for _, end := range c.ends {
+			heap = append(heap, step{end: end})
+		}
+		if got := holds(heap, c.n); got != c.want {
+			t.Errorf("%v hold %d: %v", c.ends, c.n, got)
+		}
+	}
 }
 
 // What is asked of steps is what a list with one profit for each container says.

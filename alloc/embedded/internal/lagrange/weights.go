@@ -96,14 +96,6 @@ func (q *weights) differentiate() {
 	}
 }
 
-// difference returns the inner product of the slopes of cuts i and j, each less that of the first one in.
-func (q *weights) difference(i, j int) float64 {
-	first := q.in[0]
-	// (g_i - g_1) (g_j - g_1), from the four inner products that gram holds: no slope is read, whatever its
-	// length.
-	return q.gram[i][j] - q.gram[i][first] - q.gram[j][first] + q.gram[first][first]
-}
-
 // factorize computes the Cholesky factor of t times the differences of the cuts in. Weights sum to 1, so that all
 // but the first may be chosen.
 // Rows from the first cut on that has left are made anew, O(in^3): sets are small, and an update would let rounding grow from one
@@ -114,8 +106,12 @@ func (q *weights) factorize() {
 		above := q.factor[:r*(r+1)/2]
 		q.factor = slices.Grow(above, r+1)[:len(above)+r+1]
 		row := q.factor[len(above):]
-		for c := range row {
-			row[c] = float64(q.t * q.difference(q.in[r+1], q.in[c+1]))
+		// (g_i - g_1) (g_j - g_1), of the slopes less that of the first one in, from the four inner products that gram holds: no slope
+		// is read, whatever its length.
+		first, own := q.gram[q.in[0]], q.gram[q.in[r+1]]
+		less, plus := own[q.in[0]], first[q.in[0]]
+		for c, j := range q.in[1 : r+2] {
+			row[c] = float64(q.t * (own[j] - less - first[j] + plus))
 		}
 		// l_rc = (a_rc - sum_{k<c} l_rk l_ck) / l_cc: four l_rk at a time are taken from all that need them once they are known,
 		// so that none waits for the one before.
@@ -164,8 +160,8 @@ func (q *weights) newton() {
 	// Forward: L y = right side.
 	for r, v := range q.step {
 		row := q.rowOf(r)
-		for k, f := range row[:r] {
-			v -= float64(f * q.step[k])
+		for k, f := range q.step[:r] {
+			v -= float64(row[k] * f)
 		}
 		q.step[r] = v / row[r]
 	}

@@ -27,8 +27,8 @@ const (
 type Leaves struct {
 	Answers
 	S    *pattern.Cells
-	R    *colgen.Residual
-	K    *packing
+	R    colgen.Residual
+	K    packing
 	Best Packed
 	// standing is that of all packings that have been the best.
 	standing problem.Standing
@@ -36,9 +36,16 @@ type Leaves struct {
 
 // NewLeaves answers sets over the cells of s, of which it knows nothing yet.
 func NewLeaves(s *pattern.Cells) *Leaves {
-	l := &Leaves{Answers: newAnswers(s.Problem), S: s, R: colgen.NewResidual(s)}
-	l.K = newPacking(l.R)
+	l := &Leaves{}
+	l.over(s)
 	return l
+}
+
+// over makes l, in the memory that it has, answer sets over the cells of s, as NewLeaves does.
+func (l *Leaves) over(s *pattern.Cells) {
+	l.Answers, l.S, l.standing = newAnswers(s.Problem), s, problem.Standing{}
+	l.R.Over(s)
+	l.K.over(&l.R)
 }
 
 // Judge implements answerer: it bounds and packs the residual problem of the set.
@@ -164,5 +171,5 @@ func (l *Leaves) take(freed int) {
 	l.standing.Accept(l.K.BestValue, l.K.totalLoss())
 	// A solution of equal utilization and less loss must not lower Value.
 	l.Found, l.Value = true, max(l.Value, l.K.BestValue)
-	l.Best.keep(l.K, freed)
+	l.Best.keep(&l.K, freed)
 }

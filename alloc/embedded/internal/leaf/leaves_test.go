@@ -2,11 +2,15 @@ package leaf
 
 import (
 	"context"
+	"fmt"
 	"math"
 	rand "math/rand/v2"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/apportion/apportion"
+	"github.com/apportion/apportion/alloc/embedded/internal/cellstest"
 	"github.com/apportion/apportion/alloc/embedded/internal/instancetest"
 	"github.com/apportion/apportion/alloc/embedded/internal/pattern"
 	"github.com/apportion/apportion/alloc/embedded/internal/problem"
@@ -55,6 +59,28 @@ func eachLeaf(t *testing.T, seeds uint64, test func(seed uint64, l *Leaves, opti
 			test(seed, l, optimum)
 		}
 	}
+}
+
+// Leaves that have answered sets of one instance answer those of another as new ones do.
+func TestOver(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		used := &Leaves{}
+		for range 3 {
+			_, s := cellstest.Draw(t, draws(t))
+			used.over(s)
+			fresh := NewLeaves(s)
+			for range 3 {
+				free := rapid.SliceOfN(rapid.Bool(), len(s.Problem.Apps), -1).Draw(t, "free")
+				is := func(i int32) bool { return free[i] }
+				if got, want := used.Judge(is), fresh.Judge(is); got != want {
+					t.Fatalf("judged %v, want %v", got, want)
+				}
+			}
+			if used.Found != fresh.Found || used.Found && fmt.Sprint(used.Best) != fmt.Sprint(fresh.Best) {
+				t.Fatalf("best %+v, want %+v", used.Best, fresh.Best)
+			}
+		}
+	})
 }
 
 // The search by slack finds the optimum with the cut just below it too.
@@ -141,7 +167,7 @@ func TestSlackCancelled(t *testing.T) {
 			continue
 		}
 		start := []slackState{{supply: make([]int64, len(l.R.Pools))}}
-		q := &slackSearch{r: l.R, room: l.R.Bound + 1, limit: 1 << 20, layers: [][]slackState{start}}
+		q := &slackSearch{r: &l.R, room: l.R.Bound + 1, limit: 1 << 20, layers: [][]slackState{start}}
 		if q.server(instancetest.NewFuse(0), 0) || q.states > 0 {
 			t.Errorf("seed %d: a layer of %d states after the end", seed, q.states)
 		}

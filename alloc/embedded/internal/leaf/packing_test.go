@@ -281,7 +281,7 @@ func TestUnpackUsesEveryGroup(t *testing.T) {
 		if l.K.pack(math.Inf(1)); !l.K.Found {
 			return
 		}
-		l.Best.keep(l.K, 0)
+		l.Best.keep(&l.K, 0)
 		if len(l.Best.groups) > 1 {
 			several++
 		}

@@ -77,6 +77,6 @@ func TestResidualAgainstOracle(t *testing.T) {
 		if !l.K.SettleExactly(context.Background(), optimum+1e-9, 1<<20) || l.K.Found {
 			t.Fatalf("exactly: found %v, more than the optimum %.12g", l.K.BestValue, optimum)
 		}
-		l.Best.keep(l.K, 0)
+		l.Best.keep(&l.K, 0)
 	})
 }

@@ -7,7 +7,6 @@ import (
 	"context"
 	"math"
 
-	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/embedded/internal/pattern"
 	"github.com/apportion/apportion/alloc/embedded/internal/problem"
 	"github.com/apportion/apportion/alloc/solver"
@@ -22,6 +21,10 @@ type Rests struct {
 	Answers
 	Best     problem.Incumbent
 	Patterns int // that the lists of one leaf may have
+	// The instance of the last set, its capacities in one piece, and what has answered it: their memory is that of the next ones.
+	rest  rest
+	left  []int64
+	inner Leaves
 }
 
 // NewRests answers sets of p, of which it knows nothing yet.
@@ -51,16 +54,15 @@ type rest struct {
 // O(applications + servers x kinds + placements). The total stays that of the whole,
 // so that values and dominant shares, which are parts of it, keep their meaning.
 func (l *Rests) restOf(free func(i int32) bool) *rest {
-	p := l.Problem
-	r := &rest{}
-	r.inst.Total = p.Total
-	r.inst.Capacity = make([]apportion.Resources, p.Servers)
+	p, r := l.Problem, &l.rest
+	*r = rest{inst: solver.Instance{Total: p.Total, Capacity: r.inst.Capacity[:0], Apps: r.inst.Apps[:0]}, apps: r.apps[:0]}
 	// One copy of all capacities: the rows of the instance are parts of it, so that the loop below lowers
 	// both.
-	left := append([]int64(nil), p.Capacity...)
-	for j := range r.inst.Capacity {
+	l.left = append(l.left[:0], p.Capacity...)
+	left := l.left
+	for j := range p.Servers {
 		// The third index keeps an append to one server from writing into the next.
-		r.inst.Capacity[j] = left[j*p.Kinds : (j+1)*p.Kinds : (j+1)*p.Kinds]
+		r.inst.Capacity = append(r.inst.Capacity, left[j*p.Kinds:(j+1)*p.Kinds:(j+1)*p.Kinds])
 	}
 	for i := range p.Apps {
 		a, source := &p.Apps[i], &p.Inst.Apps[i]
@@ -136,7 +138,8 @@ func (l *Rests) answer(free func(i int32) bool, freed int, ask func(inner *Leave
 	if s == nil {
 		return math.Inf(1)
 	}
-	inner := NewLeaves(s)
+	inner := &l.inner
+	inner.over(s)
 	// The lattice is that of the whole problem: shifted by fixed, differences between
 	// utilizations stay multiples.
 	inner.step, inner.Gap, inner.States = l.step, l.Gap, l.States
@@ -150,18 +153,17 @@ func (l *Rests) answer(free func(i int32) bool, freed int, ask func(inner *Leave
 	bound := ask(inner)
 	l.Work += inner.Work + int64(s.Lists.Total/patternsPerSubproblem)
 	if inner.Found && (!l.Found || inner.Value > before+solver.ObjectiveTolerance) {
-		l.take(r, Unpack(s, &inner.Best), freed)
+		l.take(p, Unpack(s, &inner.Best), freed)
 	}
 	return bound + r.fixed
 }
 
-// take makes the solution of a set the incumbent.
+// take makes the solution of a set, whose instance was compiled to seen, the incumbent.
 // Types are translated back by their first member, whose application is known in both
 // numberings.
-func (l *Rests) take(r *rest, inc *problem.Incumbent, freed int) {
-	p := l.Problem
+func (l *Rests) take(seen *problem.Problem, inc *problem.Incumbent, freed int) {
+	p, r := l.Problem, &l.rest
 	types := make([]int32, 0, len(r.apps)) // by type of the instance: that of the problem
-	seen := problem.New(&r.inst)
 	for t := range seen.Types {
 		types = append(types, p.Apps[r.apps[seen.Types[t].Members[0]]].Type)
 	}

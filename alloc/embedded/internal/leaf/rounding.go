@@ -51,9 +51,13 @@ type packing struct {
 	states     int // of the last exact answer
 }
 
-func newPacking(r *colgen.Residual) *packing {
+// over makes k the packing of r, of which none is known, in the memory that it has.
+func (k *packing) over(r *colgen.Residual) {
 	n := len(r.S.Problem.Types)
-	return &packing{r: r, supply: make([]int64, n), count: make([]int64, n), bestCount: make([]int64, n)}
+	*k = packing{r: r, groups: k.groups[:0], supply: slices.Grow(k.supply[:0], n)[:n], count: slices.Grow(k.count[:0], n)[:n],
+		bestGroups: k.bestGroups[:0], bestCount: slices.Grow(k.bestCount[:0], n)[:n]}
+	clear(k.count)
+	clear(k.bestCount)
 }
 
 // pack looks for a whole solution, which it has found if found; it stops when one is worth goal.

@@ -79,7 +79,7 @@ func New(p *problem.Problem, limit int) *Cells { return Of(NewLists(p, limit)) }
 func Of(ps *Lists) *Cells {
 	p := ps.p
 	s := &Cells{Problem: p, Lists: ps, CellOf: make([]int32, p.Servers)}
-	merged := make(map[int32]int32)
+	merged, left := make(map[int32]int32), make([]int64, p.Kinds)
 	for j := range p.Servers {
 		// 2^residents sets are listed for a server: the test comes before anything is allocated for them.
 		if len(p.Residents[j]) > mostResidents {
@@ -87,7 +87,7 @@ func Of(ps *Lists) *Cells {
 		}
 		c := Cell{Size: 1, First: int32(len(s.Subsets)), Entry: int32(len(s.EntryApp)),
 			Residents: int32(len(p.Residents[j])), Table: int32(len(s.ClassOfMask))}
-		s.listSubsets(j)
+		s.listSubsets(j, left)
 		if s.Lists.failed || len(s.ClassOfMask) > mostSubsets {
 			return nil
 		}
@@ -120,14 +120,16 @@ func (s *Cells) rows() int {
 	return 2*len(s.Problem.Types) + 1 + min(len(s.Cells), len(s.Lists.Classes))
 }
 
-// listSubsets appends the sets of residents of server j that may be needed, the empty one first.
+// listSubsets appends the sets of residents of server j that may be needed, the empty one first. left is scratch, by kind.
 // O(2^residents x (kinds + residents)), besides classes that are new. A set with a member that can be left
 // out for the same class is dominated: it is worth as much and pays one multiplier, mu >= 0, more.
-func (s *Cells) listSubsets(j int) {
+func (s *Cells) listSubsets(j int, left []int64) {
 	p := s.Problem
 	residents := p.Residents[j]
-	all := make([]int32, 1<<len(residents)) // mask -> class
-	left := make([]int64, p.Kinds)
+	// All masks are kept, not only the needed ones: any set may be asked for.
+	table := len(s.ClassOfMask)
+	s.ClassOfMask = slices.Grow(s.ClassOfMask, 1<<len(residents))[:table+1<<len(residents)]
+	all := s.ClassOfMask[table:] // mask -> class
 	for mask := range all {
 		// More than the budget can never be freed on one server alone.
 		if int64(bits.OnesCount(uint(mask))) > p.Budget {
@@ -149,8 +151,6 @@ func (s *Cells) listSubsets(j int) {
 			s.Subsets = append(s.Subsets, Subset{uint32(mask), all[mask]})
 		}
 	}
-	// All masks are kept, not only the needed ones: any set may be asked for.
-	s.ClassOfMask = append(s.ClassOfMask, all...)
 }
 
 // linkEntries lists the entries of every application.

@@ -4,9 +4,9 @@
 package pattern
 
 import (
-	"encoding/binary"
 	"math"
 	"math/bits"
+	"slices"
 
 	"github.com/apportion/apportion/alloc/embedded/internal/problem"
 )
@@ -31,15 +31,17 @@ const MostPatterns = 20_000
 type Lists struct {
 	p       *problem.Problem
 	Classes []Class
-	index   map[string]int32 // canonical residual -> class
-	lists   map[string]int32 // list of patterns -> class
+	// residuals has the canonical ones, one row of kinds after the other, which index numbers, and ofResidual their classes; classes are
+	// numbered by their lists.
+	index, lists problem.Index
+	residuals    []int64
+	ofResidual   []int32
 	// Total counts the patterns of all classes together.
 	Total  int
 	counts int // in the lists of all classes
 	limit  int
 	// failed: the lists grew beyond limit.
 	failed bool
-	key    []byte
 	most   []int64 // containers of a type in a pattern
 	// left, count and list are scratch of the class that is being listed: what is left,
 	// the containers so far, and the maximal patterns met.
@@ -59,7 +61,7 @@ type Class struct {
 // NewLists returns lists that may hold limit patterns in all.
 func NewLists(p *problem.Problem, limit int) *Lists {
 	ps := &Lists{
-		p: p, limit: limit, index: make(map[string]int32), lists: make(map[string]int32),
+		p: p, limit: limit,
 		most: make([]int64, len(p.Types)), left: make([]int64, p.Kinds), count: make([]int32, len(p.Types)),
 	}
 	for t := range ps.most {
@@ -92,35 +94,30 @@ func (ps *Lists) classOf(left []int64) int32 {
 		ps.left[k] = q
 	}
 	ps.canonical()
-	ps.key = problem.Key(ps.key[:0], ps.left)
-	if g, known := ps.index[string(ps.key)]; known {
-		return g
+	kinds := len(ps.left)
+	n, known := ps.index.Of(problem.Hash(ps.left), func(n int32) bool { return slices.Equal(ps.residuals[int(n)*kinds:][:kinds], ps.left) })
+	if known {
+		return ps.ofResidual[n]
 	}
+	ps.residuals = append(ps.residuals, ps.left...)
 	ps.list, ps.visits = ps.list[:0], 0
-	key := string(ps.key)
 	ps.extend(0)
 	// The limit on residuals bounds the index, whose entries stay for the life of the lists.
-	if ps.failed = ps.failed || len(ps.index) == mostResiduals; ps.failed {
+	if ps.failed = ps.failed || len(ps.ofResidual) == mostResiduals; ps.failed {
 		return NoClass
 	}
-	ps.key = ps.key[:0]
 	// The order of enumeration is fixed, so that equal sets of patterns are equal lists.
-	for _, c := range ps.list {
-		ps.key = binary.LittleEndian.AppendUint32(ps.key, uint32(c))
-	}
-	g, known := ps.lists[string(ps.key)]
+	g, known := ps.lists.Of(problem.Hash(ps.list), func(g int32) bool { return slices.Equal(ps.Classes[g].List, ps.list) })
 	if !known {
-		g = int32(len(ps.Classes))
-		ps.lists[string(ps.key)] = g
 		size := 1 // without types only the empty pattern
 		if len(ps.p.Types) > 0 {
 			size = len(ps.list) / len(ps.p.Types)
 		}
 		ps.counts += len(ps.list)
-		ps.Classes = append(ps.Classes, Class{List: append([]int32(nil), ps.list...), Size: size})
+		ps.Classes = append(ps.Classes, Class{List: slices.Clone(ps.list), Size: size})
 	}
 	// The canonical residual is remembered with its class: many residuals of a large cluster have the same.
-	ps.index[key] = g
+	ps.ofResidual = append(ps.ofResidual, g)
 	return g
 }
 

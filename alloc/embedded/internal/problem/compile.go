@@ -6,6 +6,7 @@ package problem
 import (
 	"encoding/binary"
 	"math"
+	"slices"
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/alloc/solver"
@@ -52,41 +53,44 @@ func Plain(inst *solver.Instance) bool {
 // compileServers counts what an empty server holds of each type alone, and groups the servers by that: real
 // nodes differ by some KiB that nobody can use.
 func (p *Problem) compileServers() {
-	// Two maps: byCapacity saves the divisions for equal servers, O(servers x kinds), and byFits joins
+	// Two indices: capacities saves the divisions for equal servers, O(servers x kinds), and rows joins
 	// capacities that differ by what no type can use.
-	byCapacity, byFits := make(map[string]int32), make(map[string]int32)
+	var capacities, rows Index
+	var first, shapes []int32 // by capacity: its first server, and its shape
 	p.ShapeOf = make([]int32, p.Servers)
 	p.Capacity = make([]int64, 0, p.Servers*p.Kinds)
-	fits := make([]int64, len(p.Types))
-	var key []byte
 	for j, capacity := range p.Inst.Capacity {
 		p.Capacity = append(p.Capacity, capacity...)
-		class := 0
-		if p.Inst.Class != nil {
-			class = p.Inst.Class[j]
-		}
-		// The class is part of the key: two servers of equal capacity are different where they are open to
-		// different applications.
-		key = binary.LittleEndian.AppendUint64(Key(key[:0], capacity), uint64(class))
-		h, known := byCapacity[string(key)]
+		// Two servers of equal capacity are different where they are open to different applications.
+		class := p.classOf(j)
+		n, known := capacities.Of(Mix(Hash(capacity), int64(class)), func(n int32) bool {
+			return p.classOf(int(first[n])) == class && slices.Equal(p.Inst.Capacity[first[n]], capacity)
+		})
 		if !known {
-			// same keeps the first key, because key is overwritten by that of the fits.
-			same := string(key)
+			// fits_t = floor of min over k of c_jk / d_tk, and 0 where the class is closed to the type.
+			fits := len(p.Fits)
 			for t := range p.Types {
-				// fits_t = floor of min over k of c_jk / d_tk, and 0 where the class is closed to the type.
-				fits[t] = p.Types[t].fit(class, apportion.Resources(p.DemandOf(int32(t))).CountIn(capacity))
+				p.Fits = append(p.Fits, p.Types[t].fit(class, apportion.Resources(p.DemandOf(int32(t))).CountIn(capacity)))
 			}
-			key = Key(key[:0], fits)
-			if h, known = byFits[string(key)]; !known {
-				h = int32(len(byFits))
-				byFits[string(key)] = h
-				p.Fits = append(p.Fits, fits...)
+			h, known := rows.Of(Hash(p.Fits[fits:]), func(h int32) bool {
+				return slices.Equal(p.Fits[int(h)*len(p.Types):][:len(p.Types)], p.Fits[fits:])
+			})
+			if known {
+				p.Fits = p.Fits[:fits]
 			}
-			byCapacity[same] = h
+			first, shapes = append(first, int32(j)), append(shapes, h)
 		}
-		p.ShapeOf[j] = h
+		p.ShapeOf[j] = shapes[n]
 	}
-	p.shapes = len(byFits)
+	p.shapes = rows.Len()
+}
+
+// classOf returns the class of server j.
+func (p *Problem) classOf(j int) int {
+	if p.Inst.Class == nil {
+		return 0
+	}
+	return p.Inst.Class[j]
 }
 
 // compileApps fills in bounds, what is held now, and who must move.

@@ -51,7 +51,7 @@ var constants = map[string]string{
 	"lagrange shortest": tolerance, "lagrange startPrice": method, "lagrange priceCuts": size, "lagrange copyCuts": size,
 	"lagrange BlindTarget": method, "lagrange equal": tolerance, "lagrange fewClasses": layout,
 	"sets leastRise": tolerance, "problem mostTallies": size, "problem halfObjective": tolerance, "problem halfLoss": tolerance,
-	"problem floorMargin": tolerance,
+	"problem floorMargin": tolerance, "problem golden": method, "problem fewestSlots": layout,
 }
 
 // literals are the numbers other than 0, 1 and 2 without a name, by folder and function.
