@@ -155,7 +155,7 @@ type reach struct {
 
 // again returns what users do of whose plain jobs a fault has left nothing that ends, as managers may: where one has not got further for
 // patience, it is cancelled and submitted anew under another name; where one has done its work, and a container of it begins again for
-// which the others are not there any more, it is cancelled. There is more to come as long as a job has not done its work, though its
+// which the others are not there any more, or is held for ever, it is cancelled. There is more to come as long as a job has not done its work, though its
 // manager may have given it up.
 func (b *Bench) again(p Player, policy string, called map[string]*day.Job) func() (more bool) {
 	var looked time.Time
@@ -172,8 +172,8 @@ func (b *Bench) again(p Player, policy string, called map[string]*day.Job) func(
 			now := jobs[name]
 			more = more || !now.over
 			switch {
-			case now.over && last.over && now.begun > last.begun:
-				b.Logf("    %s is done, begins again, and is cancelled", name)
+			case now.over && last.over && (now.begun > last.begun || time.Since(last.at) > 2*patience):
+				b.Logf("    %s is done, and is cancelled", name)
 				p.Verbs().Cancel(b.plain[name])
 				delete(b.plain, name)
 			case now.over && last.over, was && last.step == now.step && time.Since(last.at) < patience:
