@@ -122,7 +122,7 @@ func worldOf(p *Problem) *queueoracle.World {
 	return w
 }
 
-// drawDue lets some that wait be due, and one of them have had a reservation.
+// drawDue lets some that wait be due, and some of them have had a reservation.
 func drawDue(t *rapid.T, p *Problem, w *queueoracle.World) {
 	for i := range p.Applications {
 		if w.Apps[i].Places != nil || !w.Empty(i) || !rapid.Bool().Draw(t, "passed") {
@@ -137,9 +137,13 @@ func drawDue(t *rapid.T, p *Problem, w *queueoracle.World) {
 		if over := p.Applications[i].Passed - r.patience(i); over >= 0 {
 			w.Apps[i].Overdue = over
 		}
-		if w.Apps[i].Had = p.Reservations == nil && rapid.Bool().Draw(t, "had"); w.Apps[i].Had {
-			p.Reservations = []Reservation{{ID: p.Applications[i].ID}}
+		if rapid.Bool().Draw(t, "had") {
+			at := rapid.IntRange(0, len(p.Reservations)).Draw(t, "had before")
+			p.Reservations = slices.Insert(p.Reservations, at, Reservation{ID: p.Applications[i].ID})
 		}
+	}
+	for at, v := range p.Reservations {
+		w.Apps[appIndex(p.Applications)[v.ID]].Had = at + 1
 	}
 }
 

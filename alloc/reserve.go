@@ -44,13 +44,18 @@ func (r *resolved) had(i int) *reserved {
 	return v
 }
 
-// hadAny reports whether the last decision had reserved anything for the application of entry i.
-func (r *resolved) hadAny(i int) bool {
-	return slices.ContainsFunc(r.problem.Reservations, func(v Reservation) bool { return v.ID == r.given.Applications[r.of[i]].ID })
+// stood returns the place of the application of entry i among those for which the last decision had reserved something, else behind them.
+func (r *resolved) stood(i int) int {
+	at := slices.IndexFunc(r.problem.Reservations, func(v Reservation) bool { return v.ID == r.given.Applications[r.of[i]].ID })
+	if at < 0 {
+		return len(r.problem.Reservations)
+	}
+	return at
 }
 
 // reserve keeps room for applications that are due and wait, one of each leaf, as many as may have it: first those that stay within
-// their guarantees, then those that have had it, then those that have been due longest, then by submission.
+// their guarantees, then those that have had it, in the same order, so that none has to wait for more, then those that have been due
+// longest, then by submission.
 func (t *turn) reserve() {
 	for int64(len(t.reserved)) < t.r.reservations() {
 		i := t.nextHolder()
@@ -75,7 +80,7 @@ func (t *turn) nextHolder() int {
 		}
 		// Those that are due are in the order of how long they have been, and then of submission.
 		mine := t.within(i, max(0, t.draft.least(i)))
-		if best < 0 || mine && !within || mine == within && t.r.hadAny(i) && !t.r.hadAny(best) {
+		if best < 0 || mine && !within || mine == within && t.r.stood(i) < t.r.stood(best) {
 			best, within = i, mine
 		}
 	}

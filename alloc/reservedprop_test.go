@@ -161,13 +161,16 @@ func checkBroken(t *rapid.T, p *Problem, before *queueoracle.World, last, d *Dec
 	was, is := reservedIn(p, last.Reservations), reservedIn(p, d.Reservations)
 	for _, v := range was {
 		at := slices.IndexFunc(is, func(x queueoracle.Reserved) bool { return x.I == v.I })
-		if at < 0 || is[at].At <= v.At && (!math.IsInf(v.At, 1) || len(is[at].For) <= len(v.For)) {
+		// What waits for a ceiling by now, which others are to leave that end in time, waited for servers before.
+		if at < 0 || is[at].At < v.At || is[at].At == v.At && (!math.IsInf(v.At, 1) || len(is[at].For) <= len(v.For)) {
 			continue
 		}
 		if !slices.ContainsFunc(p.Applications, func(app Application) bool {
 			i := slices.IndexFunc(p.Applications, func(x Application) bool { return x.ID == app.ID })
 			own := before.Apps[i].Overdue >= 0 && before.Within(i) && !before.Within(v.I)
-			return before.Apps[i].Places == nil && d.Allocation.Containers(app.ID) > 0 && (own || before.MayBreak(i, v.I))
+			begins := before.Apps[i].Places == nil && d.Allocation.Containers(app.ID) > 0
+			// What is due and within its guarantee reserves first as well.
+			return begins && before.MayBreak(i, v.I) || own && (begins || slices.ContainsFunc(d.Reservations, func(x Reservation) bool { return x.ID == app.ID }))
 		}) {
 			t.Fatalf("%+v had %+v: %v in place of %v", is[at], v, d.Allocation, before.Apps)
 		}

@@ -98,9 +98,9 @@ func (p *picking) after(j int, ended []int) int64 {
 			room[k] += q * on(p.counts[v], j)
 		}
 	}
-	// Of what ends, others may have a part reserved.
+	// Of what ends, others may have a part reserved: also of one that would have ended by then if it began now.
 	for _, v := range p.reserved {
-		if kept := p.r.keeps(v, j, p.counts, ended...); kept != nil && p.respects(v, p.i) {
+		if kept := p.r.keeps(v, j, p.counts, ended...); kept != nil && p.r.of[v.i] != p.r.of[p.i] && !slices.Contains(p.lifted, v) {
 			room = less(room, kept)
 		}
 	}

@@ -30,7 +30,7 @@ type App struct {
 	Slice       int64   // containers of a slice
 	Ends        float64 // from now; +Inf: nobody knows
 	Overdue     float64 // how much more than its patience was let in past it; negative: it is not due
-	Had         bool    // it had a reservation before
+	Had         int     // its place among those that had a reservation before, from 1; 0: it had none
 }
 
 // World is a cluster with its queues and applications. What queues state is what they have: the sums do not exceed the cluster.

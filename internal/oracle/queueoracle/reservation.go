@@ -47,7 +47,7 @@ func (w *World) Chosen() []int {
 	return best
 }
 
-// better compares two lists place by place: within its guarantee, then one that had a reservation, then that which has been due longest, then the
+// better compares two lists place by place: within its guarantee, then the first that had a reservation, then that which has been due longest, then the
 // first. Of lists that begin alike the longer one is better.
 func (w *World) better(list, than []int) bool {
 	rank := func(i int) []float64 {
@@ -55,8 +55,8 @@ func (w *World) better(list, than []int) bool {
 		if w.Within(i) {
 			r[0] = 1
 		}
-		if w.Apps[i].Had {
-			r[1] = 1
+		if had := w.Apps[i].Had; had > 0 {
+			r[1] = 1 / float64(had)
 		}
 		return r
 	}
