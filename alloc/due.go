@@ -94,7 +94,7 @@ func (a *admission) letIn(i int) {
 	}
 	e := a.r.inUse(a.r.of[i], a.counts)
 	app := a.r.app(e)
-	a.entered += app.Delta * float64(app.AtLeast(1))
+	a.entered += float64(app.Delta * float64(app.AtLeast(1)))
 }
 
 // refuse notes that application i is refused. The first of each leaf that is refused for room is passed by all that follow.
@@ -132,7 +132,7 @@ func (r *resolved) grown(counts solver.Counts) float64 {
 		}
 		now := r.inUse(o, counts)
 		app, before := r.app(now), r.app(e)
-		sum += max(0, app.Delta*float64(solver.Containers(counts[now]))-before.Delta*float64(solver.Containers(r.previous[e])))
+		sum += max(0, float64(app.Delta*float64(solver.Containers(counts[now])))-float64(before.Delta*float64(solver.Containers(r.previous[e]))))
 	}
 	return sum
 }

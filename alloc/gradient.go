@@ -59,7 +59,7 @@ func (r *resolved) findTypical() {
 		t := &r.typical[at]
 		t.part /= sum
 		for k, q := range t.demand {
-			r.mean[k] += t.part * float64(q)
+			r.mean[k] += float64(t.part * float64(q))
 		}
 	}
 }

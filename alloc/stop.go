@@ -259,7 +259,7 @@ func (s *stopper) room(a int) room {
 			if d > max(0, left[k]) {
 				most[k] = max(most[k], left[k])
 				misses[k] += int(on.count)
-				costs[k] += float64(on.count) * float64(d) * s.price(j, k)
+				costs[k] += float64(float64(on.count) * float64(d) * s.price(j, k))
 			}
 		}
 	}

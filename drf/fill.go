@@ -305,8 +305,8 @@ func (f *fluid) considerLimits(v *vessel, level float64) {
 		if f.within && !v.spent[k] {
 			v.consider(v.reaches(k, node.guarantee[k]), guarantee, k)
 		}
-		if faster := speed*v.scale[k] - v.steep; v.at > 0 && faster > v.steep*fluidTolerance {
-			if gap := level - v.amount[k]*v.scale[k]; gap > level*fluidTolerance {
+		if faster := float64(speed*v.scale[k]) - v.steep; v.at > 0 && faster > v.steep*fluidTolerance {
+			if gap := level - float64(v.amount[k]*v.scale[k]); gap > level*fluidTolerance {
 				v.consider(v.low.plus(gap/faster), nothing, 0)
 			}
 		}

@@ -135,7 +135,7 @@ func (h *History) Charge(queues []Queue, capacity apportion.Resources) ([]Queue,
 		for k, m := range h.means[charged[i].ID] {
 			if capacity[k] > 0 {
 				units, parts := split40(m)
-				charged[i].Usage = max(charged[i].Usage, (float64(units)+float64(parts)*0x1p-40)/float64(capacity[k]))
+				charged[i].Usage = max(charged[i].Usage, (float64(units)+float64(float64(parts)*0x1p-40))/float64(capacity[k]))
 			}
 		}
 	}

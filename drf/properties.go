@@ -32,7 +32,9 @@ func (v *verifier) violate(p Property, claim int, got, limit float64) {
 
 // exceeds reports whether x is above limit by more than rounding.
 // Below 1 the slack is absolute: a claim that has nothing is not wronged by 1e-12 of a container.
-func exceeds(x, limit float64) bool { return x > limit+verifyTolerance*max(1, math.Abs(limit)) }
+func exceeds(x, limit float64) bool {
+	return x > limit+float64(verifyTolerance*max(1, math.Abs(limit)))
+}
 
 // used returns how much of kind k is handed out, exactly for whole containers.
 func (v *verifier) used(k int) (amount float64, over bool) {

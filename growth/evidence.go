@@ -88,11 +88,11 @@ func sign(share float64) float64 { return math.Log(min(max(share, leastSign), mo
 func (h *history) level(work, part float64) float64 {
 	sum, n, nearest := 0.0, 0.0, 0
 	for i, p := range h.Points[:h.N] {
-		away := math.Abs(p.Work - part*work)
+		away := math.Abs(p.Work - float64(part*work))
 		if away <= work/8 {
 			sum, n = sum+p.Value, n+1
 		}
-		if away < math.Abs(h.Points[nearest].Work-part*work) {
+		if away < math.Abs(h.Points[nearest].Work-float64(part*work)) {
 			nearest = i
 		}
 	}
@@ -115,7 +115,7 @@ func (h *history) newest(work float64) float64 {
 func (h *history) noise() float64 {
 	var bends [blocks]float64
 	for i := 2; i < h.N; i++ {
-		bends[i] = math.Abs(h.Points[i].Value - 2*h.Points[i-1].Value + h.Points[i-2].Value)
+		bends[i] = math.Abs(h.Points[i].Value - float64(2*h.Points[i-1].Value) + h.Points[i-2].Value)
 	}
 	slices.Sort(bends[2:h.N])
 	return bends[2+(h.N-2)/2]
@@ -156,7 +156,7 @@ func (h *history) evidence(work, start float64, direction Direction) (e Evidence
 	gained := max(toward*(start-now), least)
 	best, at := h.best(toward, record*gained)
 	share := func(from float64) float64 { return sign(toward * (from - now) / gained) }
-	worse := sign((toward*now - best) / gained)
+	worse := sign((float64(toward*now) - best) / gained)
 	e = Evidence{
 		signHalf: share(half), signThree: share(h.level(work, 0.25)), signNoise: sign(h.noise() / gained), signReadings: math.Log(float64(h.N * h.Size)),
 		signWorse: worse * worse, signRecord: sign((work - at) / work),

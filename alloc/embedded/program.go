@@ -154,7 +154,7 @@ func (p *programmer) branch(ctx context.Context, linear *program.Program) {
 // programWork returns what so many nodes of a program cost: each about the square of the rows, and some more.
 func programWork(nodes int64, m *milp.Model) float64 {
 	rows := float64(m.Rows())
-	return float64(nodes) * (rows*rows + nodeRows)
+	return float64(nodes) * (float64(rows*rows) + nodeRows)
 }
 
 // solve solves a program and lowers the bound to its. A fault of the solver is none of the instance: it has then no answer.

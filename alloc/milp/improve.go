@@ -58,7 +58,7 @@ func (m *Model) improve(x []float64) []float64 {
 		if step <= 0 || math.IsInf(step, 0) {
 			continue
 		}
-		y[j] += direction * step
+		y[j] += float64(direction * step)
 		for at := matrix.Start[j]; at < matrix.Start[j+1]; at++ {
 			activity[matrix.Rows[at]] += float64(matrix.Coefs[at] * direction * step)
 		}

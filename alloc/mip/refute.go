@@ -24,7 +24,7 @@ func (s *Solver) refute(ctx context.Context, inst *solver.Instance, answer *milp
 	if err != nil {
 		return nil, err
 	}
-	if !other.Status.HasSolution() || other.Objective <= bound+proofTolerance*math.Max(1, math.Abs(bound)) {
+	if !other.Status.HasSolution() || other.Objective <= bound+float64(proofTolerance*math.Max(1, math.Abs(bound))) {
 		return other, nil
 	}
 	claim := fmt.Errorf("it proves that at most %.6g can be had, and %.6g is attained", bound, other.Objective)

@@ -30,7 +30,7 @@ func Restart(age, delay time.Duration, restarts int) float64 {
 	if whole <= 0 {
 		return 1
 	}
-	return math.Max(leastKept, (age.Seconds()-float64(restarts)*delay.Seconds())/whole)
+	return math.Max(leastKept, (age.Seconds()-float64(float64(restarts)*delay.Seconds()))/whole)
 }
 
 // leastKept is what the speeds of a job that has done nothing but restart are in parts of what they would be: more than

@@ -126,7 +126,7 @@ func leastSquares(size int, rows []row) []float64 {
 			continue
 		}
 		// By more than rounding: of equal errors the set that came first, with the fewest terms, stands.
-		if params, rest, ok := e.solve(set); ok && rest < lowest-better*e.whole {
+		if params, rest, ok := e.solve(set); ok && rest < lowest-float64(better*e.whole) {
 			best, lowest = params, rest
 		}
 	}

@@ -229,7 +229,7 @@ func (f *polluxFit) step(x []float64, damping float64) (next []float64, ok bool)
 	// Damping by the diagonal makes a step short in each coordinate by its own scale; the summand keeps a diagonal
 	// of 0 invertible.
 	for k := range n {
-		normal.SetSym(k, k, float64(normal.At(k, k)*(1+damping))+damping*settled)
+		normal.SetSym(k, k, float64(normal.At(k, k)*(1+damping))+float64(damping*settled))
 	}
 	var factor mat.Cholesky
 	if !factor.Factorize(normal) {

@@ -137,7 +137,7 @@ func (m *repairing) letIn(i int) bool {
 		if !m.have(i) {
 			return false
 		}
-		m.entered += g.app.Delta * float64(g.least())
+		m.entered += float64(g.app.Delta * float64(g.least()))
 		return true
 	})
 }

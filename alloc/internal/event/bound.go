@@ -238,13 +238,13 @@ func (b *pricing) top(g *group) float64 {
 	for _, s := range b.order {
 		end := min(float64(g.app.Max), n+float64(b.c.shapes[s].count*g.most(b.c.shapes[s].capacity)))
 		if n < fair && end > n {
-			if b.profit[s]+b.c.prices.Loss*g.app.Delta <= 0 {
+			if b.profit[s]+float64(b.c.prices.Loss*g.app.Delta) <= 0 {
 				return n
 			}
 			n = min(end, fair)
 		}
 		if n >= fair && end > n {
-			if b.profit[s]-b.c.prices.Loss*g.app.Delta <= 0 {
+			if b.profit[s]-float64(b.c.prices.Loss*g.app.Delta) <= 0 {
 				return n
 			}
 			n = end
@@ -307,18 +307,18 @@ func (b *pricing) step(gap float64) {
 	slack := b.p.mostLoss - b.loss
 	falls := func(price, by float64) bool { return price > 0 || by < 0 }
 	if falls(c.prices.Loss, slack) {
-		norm += slack * slack
+		norm += float64(slack * slack)
 	}
 	left := func(s, k int) float64 {
 		if b.p.total[k] == 0 {
 			return 0
 		}
-		return (float64(c.shapes[s].count)*float64(c.shapes[s].capacity[k]) - b.use[s][k]) / float64(b.p.total[k])
+		return (float64(float64(c.shapes[s].count)*float64(c.shapes[s].capacity[k])) - b.use[s][k]) / float64(b.p.total[k])
 	}
 	for s, shape := range c.shapes {
 		for k := range shape.price {
 			if by := left(s, k); falls(shape.price[k], by) {
-				norm += by * by
+				norm += float64(by * by)
 			}
 		}
 	}
@@ -331,7 +331,7 @@ func (b *pricing) step(gap float64) {
 	for at := range c.ceilings {
 		for k, price := range c.ceilings[at].price {
 			if by := below(at, k); falls(price, by) {
-				norm += by * by
+				norm += float64(by * by)
 			}
 		}
 	}
@@ -340,13 +340,13 @@ func (b *pricing) step(gap float64) {
 	}
 	for at := range c.ceilings {
 		for k, price := range c.ceilings[at].price {
-			c.ceilings[at].price[k] = math.Max(0, price-gap/norm*below(at, k))
+			c.ceilings[at].price[k] = math.Max(0, price-float64(gap/norm*below(at, k)))
 		}
 	}
-	c.prices.Loss = math.Max(0, c.prices.Loss-gap/norm*slack)
+	c.prices.Loss = math.Max(0, c.prices.Loss-float64(gap/norm*slack))
 	for s, shape := range c.shapes {
 		for k := range shape.price {
-			shape.price[k] = math.Max(0, shape.price[k]-gap/norm*left(s, k))
+			shape.price[k] = math.Max(0, shape.price[k]-float64(gap/norm*left(s, k)))
 		}
 	}
 }

@@ -107,5 +107,5 @@ func (b *builder) lossBudget() {
 	for _, loss := range b.losses {
 		b.cost = append(b.cost, term(loss.Var, -price*loss.Coef))
 	}
-	b.worth -= price * b.lost
+	b.worth -= float64(price * b.lost)
 }

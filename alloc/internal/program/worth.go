@@ -28,7 +28,7 @@ func piecesOf(app *solver.App) []piece {
 	for n, extra := range app.Numbers() {
 		if any {
 			slope := (extra - last) / float64(n-before)
-			next := piece{slope, last - slope*float64(before)}
+			next := piece{slope, last - float64(slope*float64(before))}
 			noise := slopeNoise * math.Max(1, math.Abs(slope))
 			switch end := len(pieces) - 1; {
 			case end >= 0 && slope > pieces[end].slope+noise:

@@ -78,7 +78,7 @@ func (s *search) gapClosed() bool {
 	// must count as closed here. So must it where limit is best less a slack that is no more than the
 	// rounding of best: a constant may cancel nearly all of the objective, and the slack goes with it.
 	rounding := unitRoundoff * math.Abs(s.best)
-	return s.incumbent != nil && (s.anyPoint || s.best-s.provenBound() <= s.slack()*(1+grainTol)+rounding)
+	return s.incumbent != nil && (s.anyPoint || s.best-s.provenBound() <= float64(s.slack()*(1+grainTol))+rounding)
 }
 
 // outward turns an objective of the relaxation into one of the model.

@@ -97,7 +97,7 @@ func newSimplex(r *relaxation, stop func() bool) *simplex {
 func bytesFor(m, n, nonzeros int) float64 {
 	// 8 bytes for each entry of the inverse; ten vectors of 8; the matrix by rows and by columns
 	// at 12 bytes an entry each.
-	return 8*float64(m)*float64(m) + 80*float64(m+n) + 24*float64(nonzeros)
+	return float64(8*float64(m)*float64(m)) + float64(80*float64(m+n)) + float64(24*float64(nonzeros))
 }
 
 func (s *simplex) inverseRow(r int) []float64 { return s.inverse[r*s.m : (r+1)*s.m] }

@@ -77,11 +77,11 @@ func (c *forecastCase) stretch(random *rand.Rand) (list []Arrival) {
 	byTime := slices.SortedStableFunc(slices.Values(c.Arrivals), func(a, b Arrival) int { return cmp.Compare(a.At, b.At) })
 	first, last := byTime[0].At, byTime[len(byTime)-1].At
 	span := last - first + (last-first+1)/float64(len(byTime))
-	from := first + random.Float64()*span
+	from := first + float64(random.Float64()*span)
 	start, _ := slices.BinarySearchFunc(byTime, from, func(a Arrival, t float64) int { return cmp.Compare(a.At, t) })
 	for n := start; ; n++ {
 		a := byTime[n%len(byTime)]
-		if a.At += float64(n/len(byTime))*span - from; a.At >= c.horizon {
+		if a.At += float64(float64(n/len(byTime))*span) - from; a.At >= c.horizon {
 			return list
 		}
 		list = append(list, a)

@@ -109,7 +109,7 @@ func checkSpan(s *sim.Scenario, job *sim.Job, span *sim.Span) error {
 		speed = job.SpeedOn(span.Places)
 	}
 	// A rate is a speed in millionths, rounded: one unit is the rounding.
-	if span.Rate != 0 && math.Abs(float64(span.Rate)-speed*1e6) > 1 {
+	if span.Rate != 0 && math.Abs(float64(span.Rate)-float64(speed*1e6)) > 1 {
 		return fmt.Errorf("runs at %d on %d containers at %v", span.Rate, n, span.From)
 	}
 	return nil

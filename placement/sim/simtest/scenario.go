@@ -81,7 +81,7 @@ func spread(on []apportion.Placement) float64 {
 	for _, p := range on {
 		speed += float64(p.Count)
 	}
-	return speed / (0.9 + 0.1*float64(len(on)))
+	return speed / (0.9 + float64(0.1*float64(len(on))))
 }
 
 // falling is a loss that halves quickly and then hardly moves.

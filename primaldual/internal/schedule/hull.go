@@ -48,7 +48,7 @@ func below(a, b, c vertex) bool {
 	// Slopes are compared by cross products, since widths are whole and divisions would round.
 	left := (b.cost - a.cost) * float64(c.workers-b.workers)
 	right := (c.cost - b.cost) * float64(b.workers-a.workers)
-	return left < right-hullSlack*max(abs(left), abs(right))
+	return left < right-float64(hullSlack*max(abs(left), abs(right)))
 }
 
 // slope returns the cost of one more worker between two corners.

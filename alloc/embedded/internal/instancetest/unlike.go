@@ -24,7 +24,7 @@ func Unlike(seed uint64, servers, apps, kinds int) *solver.Instance {
 	for range servers {
 		capacity := make(apportion.Resources, kinds)
 		for k := range capacity {
-			capacity[k] = int64(scale * containerHas * (1 + 3*r.Float64()))
+			capacity[k] = int64(scale * containerHas * (1 + float64(3*r.Float64())))
 		}
 		inst.Capacity = append(inst.Capacity, capacity)
 	}

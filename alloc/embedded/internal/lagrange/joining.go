@@ -101,7 +101,7 @@ func headOf(inst *solver.Instance, choice *solver.Choice) int {
 // afford leaves out the ways that lose more than (15) leaves beside the least that all others lose, and none where that is too much
 // already. O(ways).
 func (t *Totals) afford() {
-	least, left := make([]float64, len(t.takers)), t.losses+equal*max(1, t.losses)
+	least, left := make([]float64, len(t.takers)), t.losses+float64(equal*max(1, t.losses))
 	for a := range t.takers {
 		least[a] = math.Inf(1)
 		for w := range t.takers[a].ways {

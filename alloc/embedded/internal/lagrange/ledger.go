@@ -304,7 +304,7 @@ func (l *ledger) hopes(state *ledgerState, rest *ledgerRow) bool {
 }
 
 // budget returns what a choice may lose, with what sums of losses may be off by.
-func (l *ledger) budget() float64 { return l.t.losses + equal*max(1, l.t.losses) }
+func (l *ledger) budget() float64 { return l.t.losses + float64(equal*max(1, l.t.losses)) }
 
 // within reports whether a last state is within the budget (15).
 func (l *ledger) within(at int) bool { return l.layers[len(l.layers)-1][at].loss <= l.budget() }

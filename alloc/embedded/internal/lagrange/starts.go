@@ -97,7 +97,7 @@ func NewCopyDescent(ev *Decomposition) *Descent {
 		for b, i := range p.Residents[j] {
 			// The footprint is the dominant share of what the resident holds here: in parts of the
 			// cluster.
-			foot += p.Types[p.Apps[i].Type].Delta * float64(p.Holding[j][b])
+			foot += float64(p.Types[p.Apps[i].Type].Delta * float64(p.Holding[j][b]))
 		}
 		for b, i := range p.Residents[j] {
 			e := types + 1 + int(c.Entry) + b

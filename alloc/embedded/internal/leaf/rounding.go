@@ -155,7 +155,7 @@ func (k *packing) fillPriced() {
 			for _, t := range r.Types {
 				// 1e-9 of the value lets a type of price 0 still fill room that nothing else wants.
 				if k.supply[t] < r.Hi[t] {
-					r.Worth[t] = max(0, r.Pi[t]) + 1e-9*r.S.Problem.Types[t].Value
+					r.Worth[t] = max(0, r.Pi[t]) + float64(1e-9*r.S.Problem.Types[t].Value)
 				}
 			}
 			q, _ := r.S.Lists.Best(r.Class[g], r.Worth)
@@ -176,7 +176,7 @@ func (k *packing) worthOf(t int32, s int64) (worth, loss float64) {
 	n := min(s, k.r.Hi[t])
 	worth = float64(typ.Value * float64(n))
 	if n < k.r.Lo[t] {
-		worth -= float64(k.weight*typ.Value) * float64(k.r.Lo[t]-n)
+		worth -= float64(float64(k.weight*typ.Value) * float64(k.r.Lo[t]-n))
 	}
 	return worth, q.At(typ.Delta, n)
 }

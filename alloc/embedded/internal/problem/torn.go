@@ -47,7 +47,7 @@ func (p *Problem) mostTorn(app *solver.App) float64 {
 	}
 	worth := app.Value * float64(app.Max)
 	for n := range app.Worth {
-		worth = math.Max(worth, app.Value*float64(app.Max)+app.Worth[n]-app.Idle)
+		worth = math.Max(worth, float64(app.Value*float64(app.Max))+app.Worth[n]-app.Idle)
 	}
 	return math.Max(most, float64(p.Servers)*math.Max(app.Spread.Least, app.Spread.Part*worth))
 }

@@ -52,7 +52,7 @@ func (p *Problem) Floor() float64 {
 		}
 		floor += least - p.mostTorn(app)
 	}
-	return floor - floorMargin*(1+math.Abs(floor))
+	return floor - float64(floorMargin*(1+math.Abs(floor)))
 }
 
 // scale returns Scale: what all applications can gain together by their numbers and by staying, by kind.
