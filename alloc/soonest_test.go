@@ -36,18 +36,8 @@ func checkSoonest(t *rapid.T) {
 	at, waits, ok := w.Soonest(i)
 	d := newDraft(r)
 	v := d.soonest(i, nil)
-	if (v != nil) != ok || ok && v.at != at {
-		t.Fatalf("%+v, want %v by %g", v, ok, at)
-	}
-	if !ok {
+	if isSoonest(t, d, v, at, waits, ok); !ok {
 		return
-	}
-	single := true
-	for _, placed := range d.counts {
-		single = single && len(placed) < 2
-	}
-	if len(v.waits) < waits || single && len(v.waits) > waits {
-		t.Fatalf("%v are waited for, want %d", v.waits, waits)
 	}
 	// The places have room once those have ended, and not before.
 	for _, w := range v.waits {
@@ -89,18 +79,8 @@ func checkSoonestInDomains(t *rapid.T) int {
 	at, waits, ok := w.Soonest(i)
 	d := newDraft(r)
 	v := d.soonestInDomains(i, nil)
-	if (v != nil) != ok || ok && v.at != at {
-		t.Fatalf("%+v, want %v by %g", v, ok, at)
-	}
-	if !ok {
+	if isSoonest(t, d, v, at, waits, ok); !ok {
 		return 0
-	}
-	single := true
-	for _, placed := range d.counts {
-		single = single && len(placed) < 2
-	}
-	if len(v.waits) < waits || single && len(v.waits) > waits {
-		t.Fatalf("%v are waited for, want %d", v.waits, waits)
 	}
 	for _, w := range v.waits {
 		d.remove(w)
@@ -564,5 +544,20 @@ func TestSlicesHaveTheirGuarantee(t *testing.T) {
 		if d := mustReallocate(t, p); d.Allocation.Containers("a1") != want {
 			t.Errorf("runs %v: %v", runs, d.Allocation)
 		}
+	}
+}
+
+// isSoonest checks a reservation against what trying every set has found: the time, and for how many it waits at least, where each
+// application is on one server exactly so many; ok: there is one.
+func isSoonest(t *rapid.T, d *draft, v *reserved, at float64, waits int, ok bool) {
+	if (v != nil) != ok || ok && v.at != at {
+		t.Fatalf("%+v, want %v by %g", v, ok, at)
+	}
+	single := true
+	for _, placed := range d.counts {
+		single = single && len(placed) < 2
+	}
+	if ok && (len(v.waits) < waits || single && len(v.waits) > waits) {
+		t.Fatalf("%v are waited for, want %d", v.waits, waits)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/apportion/apportion"
 	"github.com/apportion/apportion/checkpoint"
+	"github.com/apportion/apportion/internal/enum"
 )
 
 // Marks are what a server remembers of one job. Each mark is the number of an attempt; 0 says that
@@ -38,20 +39,31 @@ type Fence struct {
 	Marks
 }
 
-// Ruling is what a server does about an effect.
-type Ruling string
+// Ruling is what a server does about an effect. The zero value refuses.
+type Ruling uint8
 
 // The rulings.
 const (
 	// Refused: a newer attempt or master has taken over. Do nothing and answer Fenced.
-	Refused Ruling = "refused"
+	Refused Ruling = iota
 	// Impossible: the effect is not late, but it cannot be carried out here. Do nothing and answer Failed.
-	Impossible Ruling = "impossible"
+	Impossible
 	// Repeated: the attempt was resumed before. Start nothing and answer Done.
-	Repeated Ruling = "repeated"
+	Repeated
 	// Perform: carry the effect out.
-	Perform Ruling = "perform"
+	Perform
 )
+
+var rulings = []string{"refused", "impossible", "repeated", "perform"}
+
+// String returns the name of the ruling in lower case.
+func (r Ruling) String() string { return enum.String(r, rulings) }
+
+// MarshalText returns what String returns; an error for a ruling that is not one of the constants.
+func (r Ruling) MarshalText() ([]byte, error) { return enum.Marshal(r, rulings) }
+
+// UnmarshalText reads what MarshalText writes and nothing else.
+func (r *Ruling) UnmarshalText(text []byte) error { return enum.Unmarshal(r, text, rulings) }
 
 // The constraints of a Verdict's Reason.
 const (

@@ -3,6 +3,7 @@
 package agent_test
 
 import (
+	"encoding/json"
 	"slices"
 	"testing"
 
@@ -115,4 +116,13 @@ func TestFenceProperties(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A ruling is a word in JSON.
+func TestJSON(t *testing.T) {
+	if text, err := json.Marshal(agent.Verdict{Ruling: agent.Perform}); string(text) != `{"ruling":"perform"}` {
+		t.Errorf("%s, %v", text, err)
+	}
+	var r agent.Ruling
+	must.Err(t, json.Unmarshal([]byte(`"maybe"`), &r), must.ErrAny, "read a ruling that there is")
 }

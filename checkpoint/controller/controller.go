@@ -95,8 +95,7 @@ func New(config Config) (*Controller, error) {
 	// How long a server may be out of reach follows from both rhythms: it must outlast a few failed questions, however
 	// seldom the driver asks, and must not be a large part of what runs can live without a controller.
 	// The driver fills its own zero later, so the default is looked up here as well.
-	poll := options.Poll
-	poll = cmp.Or(poll, driver.DefaultPoll)
+	poll := cmp.Or(options.Poll, driver.DefaultPoll)
 	window := max(windowPolls*poll, c.config.Lease/windowParts)
 	var err error
 	// The fleet stands between the driver and the manager. It is told of the machine's jobs, since guards of runs that

@@ -93,8 +93,7 @@ func (h *HTTP) post(ctx context.Context, c Claim) (Grant, error) {
 	}
 	request.Header.Set("Content-Type", "application/json")
 	// The default client would go through the proxy that the environment names.
-	client := h.Client
-	client = cmp.Or(client, direct)
+	client := cmp.Or(h.Client, direct)
 	response, err := client.Do(request)
 	if err != nil {
 		return Grant{}, err

@@ -80,8 +80,7 @@ func (g *guard) left() time.Duration {
 // begin asks until the run is granted, for no longer than Config.Start.
 // A run that is fenced off is not asked for again, however much of that time is left.
 func (g *guard) begin(ctx context.Context) error {
-	limit := g.config.Start
-	limit = cmp.Or(limit, defaultStart)
+	limit := cmp.Or(g.config.Start, defaultStart)
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	for {

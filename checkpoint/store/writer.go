@@ -75,8 +75,7 @@ const (
 // A negative result says that the part gets an object even if it is empty, and zero that only an empty one is
 // kept.
 func (f Form) inline(taken int) int {
-	limit := f.InlineBytes
-	limit = cmp.Or(limit, defaultInlineBytes)
+	limit := cmp.Or(f.InlineBytes, defaultInlineBytes)
 	// The bound comes first: the product below cannot overflow then.
 	limit = min(limit, maxInline)
 	return min(limit, inlineParts*limit-taken, maxInline-taken)

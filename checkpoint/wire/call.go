@@ -205,8 +205,7 @@ func (c *Client) ask(ctx context.Context, path string, body []byte) ([]byte, err
 	c.mu.Lock()
 	c.line.sign(request, body, c.challenge)
 	c.mu.Unlock()
-	client := c.HTTP
-	client = cmp.Or(client, direct)
+	client := cmp.Or(c.HTTP, direct)
 	response, err := client.Do(request)
 	if err != nil {
 		return nil, err

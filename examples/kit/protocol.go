@@ -57,7 +57,7 @@ func orders() ([]vector, error) {
 			}
 			after, verdict := f.Admit(e)
 			f = after
-			in, out = append(in, message{Order: &e}), append(out, ruled{string(verdict.Ruling), verdict.Reason.Constraint, f})
+			in, out = append(in, message{Order: &e}), append(out, ruled{verdict.Ruling.String(), verdict.Reason.Constraint, f})
 		}
 		vectors = append(vectors, vector{fmt.Sprint("server ", i), in, out})
 	}
