@@ -36,7 +36,7 @@ func checkSoonest(t *rapid.T) {
 	at, waits, ok := w.Soonest(i)
 	d := newDraft(r)
 	v := d.soonest(i, nil)
-	if isSoonest(t, d, v, at, waits, ok); !ok {
+	if isSoonest(t, d, v, sooner{at, waits, ok}); !ok {
 		return
 	}
 	// The places have room once those have ended, and not before.
@@ -79,7 +79,7 @@ func checkSoonestInDomains(t *rapid.T) int {
 	at, waits, ok := w.Soonest(i)
 	d := newDraft(r)
 	v := d.soonestInDomains(i, nil)
-	if isSoonest(t, d, v, at, waits, ok); !ok {
+	if isSoonest(t, d, v, sooner{at, waits, ok}); !ok {
 		return 0
 	}
 	for _, w := range v.waits {
@@ -547,17 +547,23 @@ func TestSlicesHaveTheirGuarantee(t *testing.T) {
 	}
 }
 
-// isSoonest checks a reservation against what trying every set has found: the time, and for how many it waits at least, where each
-// application is on one server exactly so many; ok: there is one.
-func isSoonest(t *rapid.T, d *draft, v *reserved, at float64, waits int, ok bool) {
-	if (v != nil) != ok || ok && v.at != at {
-		t.Fatalf("%+v, want %v by %g", v, ok, at)
+// sooner is what trying every set has found: the time, and for how many is waited at least; ok: there is such a set.
+type sooner struct {
+	at    float64
+	waits int
+	ok    bool
+}
+
+// isSoonest checks a reservation against it. Where each application is on one server, exactly as many are waited for.
+func isSoonest(t *rapid.T, d *draft, v *reserved, want sooner) {
+	if (v != nil) != want.ok || want.ok && v.at != want.at {
+		t.Fatalf("%+v, want %+v", v, want)
 	}
 	single := true
 	for _, placed := range d.counts {
 		single = single && len(placed) < 2
 	}
-	if ok && (len(v.waits) < waits || single && len(v.waits) > waits) {
-		t.Fatalf("%v are waited for, want %d", v.waits, waits)
+	if want.ok && (len(v.waits) < want.waits || single && len(v.waits) > want.waits) {
+		t.Fatalf("%v are waited for, want %d", v.waits, want.waits)
 	}
 }
